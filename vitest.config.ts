@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import './.ci/aws-sdk.mjs';
 import { moduleCache } from './.ci/module-cache.mjs';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { SkipReport } from './test/support/skip-report.ts';
 
 /**
  * Files that replace modules, or the clock and the chance of their whole process, or that weigh its memory: a collection
@@ -11,8 +12,21 @@ import { LongestFirst } from './test/support/longest-first.ts';
 const ALONE = [
   'packages/cli/test/user.test.ts',
   'packages/store-*/test/counted-memory.test.ts',
+  'test/behaviour/clock-steps.test.ts',
   'test/faults/*.test.ts',
 ];
+
+/** What stands around the core: `npm test` leaves it to `npm run test:all`, and to `npm test -- FOLDER`. */
+const AROUND_CORE = [
+  'extensions/**',
+  'loadtest/**',
+  'test/{bridges,browser,cluster,costs,emulated-aws,portal,soak}/**',
+  'web-client/**',
+];
+const left = process.env.APUS_TESTS === 'core' ? AROUND_CORE : [];
+
+/** The behaviour suite runs at each door. */
+const EACH_DOOR = './test/support/each-door.ts';
 
 const IS_CI = process.env.CI !== undefined;
 
@@ -28,6 +42,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
+    reporters: ['default', new SkipReport()],
     // A long file that begins last keeps one worker busy while the others wait.
     sequence: { sequencer: LongestFirst },
     // CDK's own rules for templates are half of the time of infra's tests. Outside of CI the tests that are about rules use them.
@@ -42,19 +57,18 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
-          // The behaviour suite runs at each door.
-          runner: './test/support/each-door.ts',
+          runner: EACH_DOOR,
           include: [
-            'packages/*/test/**/*.test.ts',
+            '{packages,extensions}/*/test/**/*.test.ts',
             'web-client/test/**/*.test.ts',
             'loadtest/**/test/**/*.test.ts',
             'test/**/*.test.ts',
             'infra/test/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, ...ALONE],
+          exclude: [...configDefaults.exclude, ...ALONE, ...left],
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
+      { extends: true, test: { name: 'alone', runner: EACH_DOOR, include: ALONE, isolate: true } },
     ],
   },
 });

@@ -28,7 +28,9 @@ if (process.argv.includes('build')) {
 }
 
 if (process.argv.includes('test') && process.env.CI === undefined)
-  console.error('Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.');
+  console.error(
+    'Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything, with every case.',
+  );
 
 /**
  * `npm ci` if the lockfile fits, as in a clean clone; `npm install` while a developer changes packages. Npm's warnings

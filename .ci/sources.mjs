@@ -11,7 +11,7 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
  * @returns {string}
  */
 export function hashOfCommand() {
-  return hashOf(['package-lock.json', ...sourcesBelow('packages'), ...sourcesBelow('web-client')]);
+  return hashOf(['package-lock.json', ...['packages', 'extensions', 'web-client'].flatMap(sourcesBelow)]);
 }
 
 /** @param {string[]} paths @returns {string} */
@@ -21,7 +21,7 @@ export function hashOf(paths) {
   return hash.digest('hex');
 }
 
-const NOT_BUILT = ['node_modules', 'dist', 'test', 'contract', 'soak', 'bench', 'simulation'];
+const NOT_BUILT = ['node_modules', 'dist', 'test', 'contract', 'soak', 'bench'];
 
 /** @param {string} folder @returns {string[]} */
 function sourcesBelow(folder) {

@@ -11,7 +11,7 @@ import { build, context } from 'esbuild';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const COMMAND = join(HERE, '../packages/cli/dist/apus.js');
 const PAGES = readdirSync(HERE).filter((name) => existsSync(join(HERE, name, 'index.html')));
-const PROGRAMS = ['backend'];
+const PROGRAMS = ['backend', 'missed'];
 /** Programs that start their own broker, and run without further help. */
 const WHOLE = ['iot-bridge'];
 /** Programs that run beside a page. */
@@ -86,6 +86,10 @@ async function startProgram(name) {
     format: 'esm',
     platform: 'node',
     conditions: ['source'],
+    // mqtt.js requires modules of Node.js.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
   });
   const program = spawn(process.execPath, [outfile], { stdio: 'inherit' });
   program.once('exit', () => rmSync(directory, { recursive: true, force: true }));

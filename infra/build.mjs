@@ -1,7 +1,8 @@
 // Builds the package for use outside of this repository: the construct, its types, and the functions as they are deployed.
+// It is CommonJS as the CDK is: ES modules import it, and Jest, which `cdk init` sets up, requires nothing else.
 // Apart from `dist`, where programs of this folder run: `npm run deploy` bundles the functions of now.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -19,13 +20,16 @@ await build({
   bundle: true,
   platform: 'node',
   target: 'node20',
-  format: 'esm',
+  format: 'cjs',
   sourcemap: true,
+  define: { 'import.meta.url': 'importMetaUrl' },
+  banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   conditions: ['source'],
   external: ['aws-cdk-lib', 'constructs'],
   logLevel: 'warning',
 });
 writeTypes(ENTRY, OUT);
+writeFileSync(join(OUT, 'package.json'), '{ "type": "commonjs" }\n');
 copyFileSync(LICENSE, join(OUT, 'LICENSE'));
 const functions = [join(HERE, 'run.mjs'), 'cli/write-functions.ts', join(OUT, 'packed-functions')];
 execFileSync(process.execPath, functions, { stdio: 'inherit' });

@@ -1,4 +1,4 @@
-// Writes docs/conformance.md: every statement of the two standards, who keeps it, and who proves it.
+// Writes docs/generated/conformance.md: every statement of the two standards, who keeps it, and who proves it.
 //   node docs/conformance/generate.mjs             writes the page
 //   node docs/conformance/generate.mjs --check     fails, and says why, when page, code and tests disagree
 //   node docs/conformance/generate.mjs --missing   prints what still lacks code or a test
@@ -17,7 +17,7 @@ import {
   versions,
 } from './statements.mjs';
 
-const PAGE = join(ROOT, 'docs/conformance.md');
+const PAGE = join(ROOT, 'docs/generated/conformance.md');
 
 /** "MQTT-3.1.2-24" is of section "3.1". @param {string} id */
 const sectionOf = (id) => /-(\d+\.\d+)/.exec(id)?.[1] ?? id;
@@ -31,8 +31,8 @@ function groupBy(items, key) {
 
 /** @param {string[]} paths */
 function links(paths) {
-  const label = (path) => path.replace(/^packages\/([^/]+)\/(?:src|test)\//, '$1/');
-  return paths.map((path) => `[${label(path)}](../${path})`).join(', ');
+  const label = (path) => path.replace(/^(?:packages|extensions)\/([^/]+)\/(?:src|test)\//, '$1/');
+  return paths.map((path) => `[${label(path)}](../../${path})`).join(', ');
 }
 
 /** @param {(string | number)[]} cells */
@@ -122,7 +122,7 @@ function problems() {
   }
   if (!existsSync(PAGE) || readFileSync(PAGE, 'utf8') !== page())
     found.push(
-      'docs/conformance.md is out of date: run "node docs/conformance/generate.mjs" and commit the result.',
+      'docs/generated/conformance.md is out of date: run "node docs/conformance/generate.mjs" and commit the result.',
     );
   return found;
 }

@@ -67,13 +67,17 @@ export function pathsById(files, find) {
   return paths;
 }
 
-const packages = readdirSync(join(ROOT, 'packages')).sort();
+const packages = ['packages', 'extensions'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .sort()
+    .map((name) => `${folder}/${name}`),
+);
 /** Code. */
-export const sources = packages.flatMap((name) => filesBelow(`packages/${name}/src`));
+export const sources = packages.flatMap((folder) => filesBelow(`${folder}/src`));
 /** Tests, and what stands beside them. */
 export const testFolders = [
-  ...packages.flatMap((name) => filesBelow(`packages/${name}/test`)),
-  ...packages.flatMap((name) => filesBelow(`packages/${name}/contract`)),
+  ...packages.flatMap((folder) => filesBelow(`${folder}/test`)),
+  ...packages.flatMap((folder) => filesBelow(`${folder}/contract`)),
   ...filesBelow('test'),
 ];
 /** Files whose titles prove something. @param {File[]} files */

@@ -1,4 +1,4 @@
-// Writes docs/security.md: what is defended against whom, where in the code, and which test proves it.
+// Writes docs/generated/security.md: what is defended against whom, where in the code, and which test proves it.
 //   node docs/security/generate.mjs            writes the page
 //   node docs/security/generate.mjs --check    fails, and says why, when page, code and tests disagree
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import {
  * @typedef {{ title: string, claims: Claim[] }} Chapter
  */
 
-const PAGE = join(ROOT, 'docs/security.md');
+const PAGE = join(ROOT, 'docs/generated/security.md');
 const ID = /\bSEC-[A-Z]+-\d+\b/g;
 
 /** @param {string} text @returns {string[]} */
@@ -27,8 +27,8 @@ const idsIn = (text) => text.match(ID) ?? [];
 /** @param {string} name of a file beside this one */
 const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** The page stands one folder above its parts, and so do its links. @param {string} name */
-const prose = (name) => read(name).trimEnd().replaceAll('](../', '](');
+/** @param {string} name */
+const prose = (name) => read(name).trimEnd();
 
 /** @type {Chapter[]} */
 const chapters = JSON.parse(read('claims.json'));
@@ -42,7 +42,10 @@ const tests = pathsById(allTests, (text) => idsInTitles(text, idsIn));
 /** @param {string[]} paths */
 const links = (paths) =>
   paths
-    .map((path) => `[${path.replace(/^packages\/([^/]+)\/(?:src|test)\//, '$1/')}](../${path})`)
+    .map(
+      (path) =>
+        `[${path.replace(/^(?:packages|extensions)\/([^/]+)\/(?:src|test)\//, '$1/')}](../../${path})`,
+    )
     .join(', ');
 
 /** @param {string[]} cells */
@@ -76,7 +79,7 @@ function problems() {
   }
   if (!existsSync(PAGE) || readFileSync(PAGE, 'utf8') !== page())
     found.push(
-      'docs/security.md is out of date: run "node docs/security/generate.mjs" and commit the result.',
+      'docs/generated/security.md is out of date: run "node docs/security/generate.mjs" and commit the result.',
     );
   return found;
 }

@@ -51,9 +51,9 @@ function packagesOf(metafile: Metafile | undefined): Bundle['packages'] {
   return [...bytes].sort(([, a], [, b]) => b - a);
 }
 
-/** `node_modules/@aws-sdk/core/dist-es/index.js` → `@aws-sdk/core`; `packages/cloud/src/x.ts` → `packages/cloud`. */
+/** `node_modules/@aws-sdk/core/dist-es/index.js` → `@aws-sdk/core`; `packages/aws/src/x.ts` → `packages/aws`. */
 function packageOf(path: string): string {
   const parts = (path.split('node_modules/').at(-1) ?? path).split('/');
-  const isTwo = parts[0]?.startsWith('@') || parts[0] === 'packages';
+  const isTwo = parts[0]?.startsWith('@') || ['packages', 'extensions'].includes(parts[0] ?? '');
   return parts.slice(0, isTwo ? 2 : 1).join('/');
 }

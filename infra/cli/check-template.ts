@@ -43,6 +43,7 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     reservedConcurrency: 40,
     alarmEmail: 'ops@example.com',
     alarmFrameMilliseconds: 500,
+    alarmMessagesDropped: 0,
     alarmSweepMissing: true,
     budgetDollars: 50,
   },

@@ -22,8 +22,8 @@ import { requireLayout } from './table-layout.ts';
 
 const HELP = `npm run deploy -- [flags]
 
-Deploys the broker to AWS, or brings a deployed one up to date, and says where it is. docs/deploy.md explains each
-flag in full, with its cost.
+Deploys the broker to AWS, or brings a deployed one up to date, and says where it is. docs/deploy-settings.md
+explains flags in full, with their costs.
 
 ${helpOfFlags(SETTING_NAMES, DEPLOY_EXTRAS)}
 

@@ -5,13 +5,13 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { STSClient } from '@aws-sdk/client-sts';
 import { targetOf } from '../lib/context.ts';
-import type { SettingName } from '../lib/settings.ts';
+import { type SettingName, settingsIn } from '../lib/settings.ts';
 import { accountOf, regionOf } from './account.ts';
 import { helpOfFlags, parseFlags } from './flags.ts';
 import { goingOn } from './going-on.ts';
 import { main } from './main.ts';
 import { settingsFrom } from './read-settings.ts';
-import { deleteData, type Retained, requireDeletable, retainedBy } from './retained.ts';
+import { deleteData, type Retained, requireDeletable, retainedBy, templateOf } from './retained.ts';
 import { deletionFailed, findStack, requireOurs, resourcesOf } from './stack-state.ts';
 import { withStage } from './stage.ts';
 
@@ -53,7 +53,8 @@ async function destroy(args: readonly string[]): Promise<void> {
   }
   requireOurs(stack, stackName);
   const resources = await resourcesOf(client, stackName);
-  const retained = await retainedBy(client, stackName, resources);
+  const template = await templateOf(client, stackName);
+  const retained = retainedBy(template, resources);
   if (flags.extras.has('delete-data')) await requireDeletable(retained, region);
   console.error(`Deleting the stack "${stackName}"; this takes some minutes …`);
   await deleteStack(client, stackName);
@@ -61,7 +62,9 @@ async function destroy(args: readonly string[]): Promise<void> {
   const isThere = (id: string) =>
     left.some(({ physicalId }) => physicalId === id) ||
     !resources.some(({ physicalId }) => physicalId === id);
-  console.log([summaryOf(stackName, left), ...goingOn(stack, isThere, region)].join('\n'));
+  console.log(
+    [summaryOf(stackName, left), ...goingOn(stack, settingsIn(template), isThere, region)].join('\n'),
+  );
 }
 
 async function deleteStack(client: CloudFormationClient, stackName: string): Promise<void> {

@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util';
 import { closestTo } from '../lib/closest.ts';
-import { flagOf, type Setting, SettingError, type SettingName, settingOf } from '../lib/settings.ts';
+import {
+  flagOf,
+  type Setting,
+  SettingError,
+  type SettingName,
+  settingOf,
+  valuesOf,
+} from '../lib/settings.ts';
 
 /** A flag of a command that is no setting of the app. */
 export interface Extra {
@@ -90,10 +97,10 @@ export function helpOfFlags(names: readonly SettingName[], extras: Readonly<Reco
   return rows.join('\n');
 }
 
-function helpOf(flag: string, { help, value, choices, preset, kind }: Partial<Setting> & Extra): string {
-  const shown = kind === 'switch' ? '[true|false]' : (choices?.join('|') ?? value ?? '');
+function helpOf(flag: string, setting: Partial<Setting> & Extra): string {
+  const { help, preset } = setting;
   const more = preset === undefined ? '' : ` Default: ${preset}.`;
-  return `  ${`${flag} ${shown}`.trimEnd()}\n      ${help}${more}`;
+  return `  ${`${flag} ${valuesOf(setting)}`.trimEnd()}\n      ${help}${more}`;
 }
 
 /** Settings as `-c name=value` for the CDK's command line. */

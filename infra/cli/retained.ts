@@ -14,16 +14,22 @@ const WAIT_SECONDS_MAX = 10 * 60;
 /** A resource that outlives its stack. */
 export type Retained = Pick<StackResource, 'type' | 'physicalId'>;
 
-/** The resources of a stack that are kept when it is deleted. */
-export async function retainedBy(
-  client: CloudFormationClient,
-  stackName: string,
-  resources: readonly StackResource[],
-): Promise<readonly Retained[]> {
+/** The parts of a stack's template that `destroy` reads. */
+export interface StackTemplate {
+  readonly Resources?: Readonly<Record<string, { readonly DeletionPolicy?: string }>>;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
+}
+
+export async function templateOf(client: CloudFormationClient, stackName: string): Promise<StackTemplate> {
   const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand({ StackName: stackName }));
-  const { Resources = {} } = JSON.parse(TemplateBody) as {
-    Resources?: Readonly<Record<string, { readonly DeletionPolicy?: string }>>;
-  };
+  return JSON.parse(TemplateBody);
+}
+
+/** The resources of a stack that are kept when it is deleted. */
+export function retainedBy(
+  { Resources = {} }: StackTemplate,
+  resources: readonly StackResource[],
+): readonly Retained[] {
   const isRetained = (id: string) => Resources[id]?.DeletionPolicy?.startsWith('Retain') ?? false;
   return resources
     .filter(({ logicalId }) => isRetained(logicalId))

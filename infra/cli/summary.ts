@@ -21,7 +21,7 @@ export function summaryOf(outputs: Outputs, { stackName, accountId, region }: De
     ...apiLines(outputs[OUTPUTS.httpApiUrl]),
     ...publishLines(outputs[OUTPUTS.httpPublishUrl], outputs[OUTPUTS.publishKeysArn]),
     ...domainLines(outputs[OUTPUTS.domainTarget]),
-    'docs/deploy.md goes on from here: a first message, costs, quotas. `npm run destroy` takes it away again.',
+    'docs/deploy.md goes on from here: a first message. docs/deploy-operations.md: costs, quotas. `npm run destroy` takes it away.',
   ];
   return lines.join('\n');
 }
@@ -46,7 +46,9 @@ function publishLines(url: string | undefined, keysArn: string | undefined): rea
 }
 
 function apiLines(url: string | undefined): readonly string[] {
-  return url === undefined ? [] : [`Operators find the HTTP API at ${url}api/v5/clients: docs/api.md.`, ''];
+  return url === undefined
+    ? []
+    : [`Operators find the HTTP API at ${url}api/v5/clients: docs/generated/api.md.`, ''];
 }
 
 function domainLines(target: string | undefined): readonly string[] {

@@ -1,5 +1,6 @@
 import { LAYOUT_VERSION } from '@apus/store-dynamodb';
 import { type DynamoDBClient, ResourceNotFoundException, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { flagOf } from '../lib/settings.ts';
 import { CommandError } from './command-error.ts';
 
 /** Items that are read from each table: a broker writes all of them in one layout. */
@@ -20,7 +21,7 @@ export async function requireLayout(
     for (const layout of await layoutsIn(client, tableName)) {
       if (layout === String(LAYOUT_VERSION)) continue;
       throw new CommandError(
-        `The table ${tableName} has items of layout ${layout ?? 'unknown'}, and this version of Apus reads layout ${LAYOUT_VERSION}. Nothing has been changed. Deploy this version as a new stack (--stack-name), or go back to the version that wrote the table.`,
+        `The table ${tableName} has items of layout ${layout ?? 'unknown'}, and this version of Apus reads layout ${LAYOUT_VERSION}. Nothing has been changed. Deploy this version as a new stack (${flagOf('name')}), or go back to the version that wrote the table.`,
       );
     }
   }

@@ -48,7 +48,8 @@ async function endToEnd(args: readonly string[]): Promise<void> {
     await timed('Creating and deleting a cluster', deployCluster);
     await requireLeft({ tables: 2, secrets: 2 });
     await step('Destroying what is not there', command('The second removal', 'destroy'));
-    const again = [...adoptingFlags(left), '--http-publish', 'iam', '--rollback-on-alarm'];
+    // Without --rollback-on-alarm: its alarms add up two metrics, which MiniStack's CloudFormation does not support.
+    const again = [...adoptingFlags(left), '--http-publish', 'iam'];
     await step('Coming back', command('The deployment with the tables that were left', 'deploy', ...again));
     await step('Testing what was left', await tests(['e2e/again/']));
     await step('Destroying again', command('The last removal', 'destroy'));

@@ -1,4 +1,4 @@
-import { ALIVE_ROUTE } from '@apus/cloud/lambda';
+import { ALIVE_ROUTE } from '@apus/aws/lambda';
 import {
   type IAccessLogSettings,
   LogGroupLogDestination,

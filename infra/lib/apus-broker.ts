@@ -5,13 +5,15 @@ import { FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Tags } from 'aws-cdk-lib/core';
+import { Lazy, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { suppressForNag2 } from './acknowledge.ts';
 import type { GatewayApi } from './api.ts';
 import { createParts, removalPolicyOf } from './broker-parts.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
 import { withCompliance } from './compliance.ts';
+import { adaptToEmulator, emulatedFunctionUrl, emulatedUrl } from './emulated.ts';
 import type { HttpApi } from './http-api.ts';
 import type { HttpPublish } from './http-publish.ts';
 import { isSigned } from './identity.ts';
@@ -21,8 +23,8 @@ import { PropsError } from './props-error.ts';
 import type { BrokerTable } from './table.ts';
 
 /**
- * An MQTT broker: a WebSocket API, functions, two tables, two queues, and alarms for them. docs/deploy.md has its costs
- * while no client uses it.
+ * An MQTT broker: a WebSocket API, functions, two tables, two queues, and alarms for them. docs/deploy-operations.md has its
+ * costs while no client uses it.
  *
  * @example
  * const broker = new ApusBroker(stack, 'Broker', { alarms: { email: 'ops@example.com' } });
@@ -51,8 +53,7 @@ export class ApusBroker extends Construct {
   /** The dashboard. Its address is the output `DashboardUrl` of `ApusStack`. Undefined with `dashboard: false`. */
   readonly dashboard: Dashboard | undefined;
   /**
-   * The operator's function: it lists, kicks and bans clients, lists members of rooms, and reads streams. Invoked by
-   * `apus`, or with JSON (docs/runbook.md).
+   * The operator's function, which answers the HTTP API to invocations: by `apus`, or by hand (docs/runbook.md).
    */
   readonly operator: IFunction;
   /**
@@ -71,15 +72,17 @@ export class ApusBroker extends Construct {
   readonly #metrics: BrokerMetrics;
   readonly #api: GatewayApi;
   readonly #isSigned: boolean;
+  #emulator: string | undefined;
 
   constructor(scope: Construct, id: string, given: ApusBrokerProps = {}) {
     super(scope, id);
     checkProps(this, given);
     const props = withCompliance(this, given, removalPolicyOf(given));
     Tags.of(this).add(BROKER_TAG, this.node.path);
+    suppressForNag2(this);
     const parts = createParts(this, props);
     const { api, state } = parts.resources;
-    this.url = parts.stage.url;
+    this.url = this.#addressOf(parts.stage.url, (endpoint) => emulatedUrl(endpoint, this.apiId));
     this.domainTarget = parts.stage.domainTarget;
     this.apiId = api.api.apiId;
     this.table = state.table;
@@ -107,7 +110,8 @@ export class ApusBroker extends Construct {
    * @throws {PropsError} with `httpPublish: false`
    */
   get httpPublishUrl(): string {
-    return this.#requireHttpPublish().url.url;
+    const { url } = this.#requireHttpPublish().url;
+    return this.#addressOf(url, (endpoint) => emulatedFunctionUrl(endpoint, url));
   }
 
   /**
@@ -132,7 +136,8 @@ export class ApusBroker extends Construct {
    * @throws {PropsError} with `httpApi: false`
    */
   get httpApiUrl(): string {
-    return this.#requireHttpApi().url.url;
+    const { url } = this.#requireHttpApi().url;
+    return this.#addressOf(url, (endpoint) => emulatedFunctionUrl(endpoint, url));
   }
 
   /**
@@ -149,7 +154,7 @@ export class ApusBroker extends Construct {
     );
   }
 
-  /** Allows a grantee to list, kick and ban clients: `apus ban --stack …` with its AWS credentials. */
+  /** Allows a grantee to operate clients, users and tenants: `apus ban --stack …` with its AWS credentials. */
   grantOperate(grantee: IGrantable): Grant {
     return this.operator.grantInvoke(grantee);
   }
@@ -206,7 +211,16 @@ export class ApusBroker extends Construct {
     return this.#metrics.postsThrottled(options);
   }
 
-  /** QoS 0 messages dropped for slow consumers. @default the sum over a minute */
+  /**
+   * Calls about connections that the gateway answered with an error or not at all, and posts that were given up as it
+   * refused them (429).
+   * @default the sum over a minute
+   */
+  metricPostsFailed(options?: MetricOptions): Metric {
+    return this.#metrics.postsFailed(options);
+  }
+
+  /** Messages that were dropped, for whatever reason (docs/observability.md). @default the sum over a minute */
   metricMessagesDropped(options?: MetricOptions): Metric {
     return this.#metrics.messagesDropped(options);
   }
@@ -224,6 +238,17 @@ export class ApusBroker extends Construct {
   /** Frames and handshakes that failed. @default the sum over a minute */
   metricIntegrationErrors(options?: MetricOptions): Metric {
     return this.#metrics.integrationErrors(options);
+  }
+
+  /** For one broker what the function `pointAtEmulator` does for an app. */
+  pointAtEmulator(endpoint: string): void {
+    this.#emulator = endpoint;
+    adaptToEmulator(this, endpoint, this.apiId);
+  }
+
+  /** Read at synthesis: an output may have it before the broker is pointed at an emulator. */
+  #addressOf(url: string, emulated: (endpoint: string) => string): string {
+    return Lazy.string({ produce: () => (this.#emulator === undefined ? url : emulated(this.#emulator)) });
   }
 
   #requireHttpApi(): HttpApi {

@@ -1,4 +1,4 @@
-import { VARIABLES } from '@apus/cloud/lambda';
+import { VARIABLES } from '@apus/aws/lambda';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';

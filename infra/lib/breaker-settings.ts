@@ -1,4 +1,4 @@
-import type { BreakerSettings } from '@apus/cloud/lambda';
+import type { BreakerSettings } from '@apus/aws/lambda';
 import { TRIPPED_FRAMES_PER_SECOND } from '../functions/breaker-variables.ts';
 import type { GatewayApi, GatewayStage } from './api.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';

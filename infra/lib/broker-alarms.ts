@@ -5,7 +5,7 @@ import type { AlarmDefinition } from './alarms.ts';
 import type { BrokerFunction } from './broker-function.ts';
 import type { Functions } from './functions.ts';
 import type { IotCoreSources } from './iot-core.ts';
-import type { BrokerMetrics } from './metrics.ts';
+import { type BrokerMetrics, failuresOf } from './metrics.ts';
 import type { AlarmProps } from './props.ts';
 import type { QueuePair } from './queues.ts';
 import type { BrokerTable, StateTables } from './table.ts';
@@ -40,8 +40,11 @@ const SWEEPS = { period: Duration.minutes(30) };
 
 /** The age beyond which QoS 0 messages are of little use to subscribers. */
 const FAN_OUT_DELAY_SECONDS = 30;
-/** A normal day with many slow phones stays below this; throttling of the account is far above. */
-const POSTS_THROTTLED_PER_MINUTE = 100;
+/**
+ * A normal day with many slow phones stays below it, as does a gateway that fails now and then. One connection that
+ * cannot be closed is tried this often.
+ */
+const POSTS_FAILED_PER_MINUTE = 20;
 /**
  * mqtt.js sends a failed frame again after it has reconnected; a few a minute come from networks that fail somewhere.
  */
@@ -64,7 +67,8 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
     {
       id: 'GatewayErrors',
       description: 'Frames or handshakes of clients failed.',
-      metric: metrics.integrationErrors(),
+      // `IntegrationError` of the API also counts handshakes that are refused, as for a wrong token.
+      metric: functions.gateway.metricErrors(MINUTE),
       threshold: GATEWAY_ERRORS_PER_MINUTE,
       periods: 2,
     },
@@ -109,10 +113,11 @@ export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched)
       ? []
       : [throttlesOf(state.streamsTable, 'StreamsTableThrottles', 'streams')]),
     {
-      id: 'PostsThrottled',
-      description: 'The gateway refused posts: the account is throttled, or many clients read slowly.',
-      metric: metrics.postsThrottled(),
-      threshold: POSTS_THROTTLED_PER_MINUTE,
+      id: 'PostsFailed',
+      description:
+        'The gateway fails or is throttled, or many clients read slowly: they miss messages, or were closed.',
+      metric: metrics.postsFailed(),
+      threshold: POSTS_FAILED_PER_MINUTE,
       periods: 3,
     },
     {
@@ -137,11 +142,12 @@ function throttlesOf(table: BrokerTable, id: string, holds: string): AlarmDefini
 
 /** The alarms that the owner has to ask for. */
 export function alarmsOnRequest(
-  { functions }: Watched,
-  { frameMilliseconds, sweepMissing = false }: AlarmProps,
+  { functions, metrics }: Watched,
+  { frameMilliseconds, messagesDropped, sweepMissing = false }: AlarmProps,
 ): readonly AlarmDefinition[] {
   return [
     ...(frameMilliseconds === undefined ? [] : [frameLatency(functions.gateway, frameMilliseconds)]),
+    ...(messagesDropped === undefined ? [] : [droppedMessages(metrics, messagesDropped)]),
     ...(sweepMissing ? [missingSweep(functions.sweep)] : []),
   ];
 }
@@ -152,6 +158,17 @@ function frameLatency(gateway: IFunction, frameMilliseconds: number): AlarmDefin
     description: 'One frame in a hundred takes longer than it should.',
     metric: gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(99) }),
     threshold: frameMilliseconds,
+    periods: 5,
+  };
+}
+
+function droppedMessages(metrics: BrokerMetrics, messagesDropped: number): AlarmDefinition {
+  return {
+    id: 'MessagesDropped',
+    description:
+      'Messages were dropped: clients read slowly or stay away, posts fail, or the broker is out of time.',
+    metric: metrics.messagesDropped(),
+    threshold: messagesDropped,
     periods: 5,
   };
 }
@@ -167,20 +184,23 @@ function missingSweep(sweep: IFunction): AlarmDefinition {
   };
 }
 
-/** Alarms for failing workers: their jobs are retried for days, so dead letters would report it too late. */
-export function workerErrors({ fanOut, timers }: Functions): readonly AlarmDefinition[] {
+/** Alarms for failing workers: what they fail at is tried for minutes before it is a dead letter. */
+export function workerErrors({
+  functions: { fanOut, timers },
+  metrics,
+}: Watched): readonly AlarmDefinition[] {
   const often = { threshold: GATEWAY_ERRORS_PER_MINUTE, periods: 2 };
   return [
     {
       id: 'FanOutErrors',
       description: 'Workers of wide filters failed.',
-      metric: fanOut.metricErrors(MINUTE),
+      metric: failuresOf(fanOut, metrics.fanOutJobsFailed()),
       ...often,
     },
     {
       id: 'TimerErrors',
       description: 'Workers of wills and of the ends of sessions failed.',
-      metric: timers.metricErrors(MINUTE),
+      metric: failuresOf(timers, metrics.timersFailed()),
       ...often,
     },
   ];
@@ -216,7 +236,8 @@ export function httpApiAlarms({ httpApi }: Watched): readonly AlarmDefinition[] 
       id: 'ApiErrors',
       section: 'OperatorApiErrors',
       description: 'Requests of operators over HTTPS failed.',
-      metric: httpApi.metricErrors(MINUTE),
+      // The function answers its own failures, with 500: Lambda counts them as answers.
+      metric: httpApi.metric('Url5xxCount', { ...MINUTE, statistic: Stats.SUM }),
       threshold: 0,
       periods: 2,
     },
@@ -271,11 +292,20 @@ export function usageExportAlarms({ usageExport }: Watched): readonly AlarmDefin
 /** Alarms for messages of AWS IoT Core that wait, were given up, or are skipped. */
 export function iotCoreAlarms({ iotCore, metrics }: Watched): readonly AlarmDefinition[] {
   if (iotCore === undefined) return [];
-  const { queue, deadLetters } = iotCore.queues;
+  const { lambda, queues } = iotCore;
+  const { queue, deadLetters } = queues;
   return [
+    {
+      id: 'IotCoreErrors',
+      description: 'Messages of AWS IoT Core could not be published.',
+      metric: lambda.metricErrors(MINUTE),
+      threshold: 0,
+      periods: 5,
+    },
     {
       id: 'IotCoreDelay',
       description: 'Messages of AWS IoT Core wait.',
+      // SQS leaves messages out of it that were received three times: `IotCoreErrors` reports those.
       metric: queue.metricApproximateAgeOfOldestMessage(MINUTE),
       threshold: RULE_DELAY_SECONDS,
       periods: 2,

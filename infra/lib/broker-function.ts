@@ -39,6 +39,11 @@ export interface BrokerFunctionProps {
   readonly layers?: readonly ILayerVersion[];
   readonly reservedConcurrency?: number;
   /**
+   * How often Lambda calls it again if it fails, where no caller waits for its answer.
+   * @default twice
+   */
+  readonly retryAttempts?: number;
+  /**
    * Callers use an alias, which CodeDeploy moves to a new version.
    * @default callers use the latest deployed code
    */
@@ -85,6 +90,7 @@ export class BrokerFunction extends NodejsFunction {
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       layers: [...(props.layers ?? [])],
       bundling: BUNDLING,
+      ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       ...packedFunction(props.entry),
       ...(props.reservedConcurrency !== undefined && {
         reservedConcurrentExecutions: props.reservedConcurrency,

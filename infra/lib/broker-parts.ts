@@ -1,4 +1,4 @@
-import { ALIVE_ROUTE } from '@apus/cloud/lambda';
+import { ALIVE_ROUTE } from '@apus/aws/lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';

@@ -16,6 +16,7 @@ export const CONDITIONS = ['source', 'module'] as const;
 export const ALIASES: Readonly<Record<string, string>> = {
   // A copy of Node's own streams, which functions do not need.
   'readable-stream': 'node:stream',
+  debug: `${REPOSITORY}infra/functions/no-debug.cjs`,
   // No function calls an operation that returns an event stream.
   '@smithy/core/event-streams': `${REPOSITORY}infra/functions/no-event-streams.ts`,
   // The module reads a WebAssembly file beside it, which would have to lie beside each bundle.
@@ -29,7 +30,7 @@ export const BANNER =
 
 /**
  * One minified module for each function, including the SDK's clients: the runtime's own clients are read from hundreds
- * of files at every cold start. Sizes and start times: docs/deploy.md, "Cold starts".
+ * of files at every cold start. Sizes and start times: loadtest/results/cold-starts.md.
  */
 export const BUNDLING: BundlingOptions = {
   target: TARGET,

@@ -1,4 +1,4 @@
-import { regionOfFunction } from '@apus/cloud/lambda';
+import { regionOfFunction } from '@apus/aws/lambda';
 import {
   ConfigurationError,
   checkCookieOrigins,

@@ -7,8 +7,8 @@ import { acknowledge } from './acknowledge.ts';
 import type { ApusBrokerProps } from './props.ts';
 import type { StateTables } from './table.ts';
 
-/** The section of docs/deploy.md on the key policy. */
-const KEY_POLICY_GUIDE = 'docs/deploy.md#compliance';
+/** The section of docs/deploy-settings.md on the key policy. */
+const KEY_POLICY_GUIDE = 'docs/deploy-settings.md#compliance';
 
 /**
  * Adds the props of `compliance`: a key, which the functions' logs and the topics use as well, and point-in-time

@@ -1,56 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
-import type { GivenQuotaScopes, GivenStream } from '@apus/broker';
-import type { GivenTopics } from '@apus/topics';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
+import type { Authentication, TokenRulesProps } from './authentication-props.ts';
 import { closestTo } from './closest.ts';
 import type { ApusBrokerProps, BudgetProps, DomainProps, HttpApiProps } from './props.ts';
-import {
-  flagOf,
-  QUOTA_NAMES,
-  QUOTA_SCOPES,
-  type QuotaScopeName,
-  quotaSetting,
-  SETTING_NAMES,
-  SETTINGS,
-  SettingError,
-  type SettingName,
-  Settings,
-} from './settings.ts';
+import { flagOf, SETTING_NAMES, SettingError, type SettingName, Settings, settingOf } from './settings.ts';
 import type { AdoptedTables } from './table-props.ts';
 
-/** CloudFormation's rule for names of stacks. */
-const STACK_NAME = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
 const STACK_NAME_DEFAULT = 'apus';
-const ACCOUNT_ID = /^\d{12}$/;
-
-/** ARN settings, each with an example. A secret's ARN ends in six characters that Secrets Manager has added. */
-const SECRET_ARN = {
-  pattern: /^arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:.+-\w{6}$/,
-  example: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:NAME-a1B2c3',
-} as const;
-const ARNS = {
-  tokenSecretArn: SECRET_ARN,
-  publishKeysSecretArn: SECRET_ARN,
-  encryptionKeyArn: {
-    pattern: /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/.+$/,
-    example: 'arn:aws:kms:eu-west-1:123456789012:key/ID',
-  },
-  certificateArn: {
-    pattern: /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/.+$/,
-    example: 'arn:aws:acm:eu-west-1:123456789012:certificate/ID',
-  },
-} as const;
 
 /** The settings whose resources have to be in the Region of the deployment. */
-export const REGIONAL_SETTINGS = Object.keys(ARNS) as readonly (keyof typeof ARNS)[];
+export const REGIONAL_SETTINGS = SETTING_NAMES.filter((name) => name.endsWith('Arn'));
 
 /** The target of the deployment. */
 export interface Target {
@@ -80,17 +43,44 @@ function requireKnown(names: readonly string[]): void {
 }
 
 export function targetOf(settings: Settings): Target {
-  const stackName = settings.text('name') ?? STACK_NAME_DEFAULT;
-  if (!STACK_NAME.test(stackName)) {
-    throw new SettingError(
-      `--name begins with a letter and has up to 128 letters, digits and -; it is not "${stackName}".`,
-    );
-  }
-  const account = settings.text('account');
-  if (account !== undefined && !ACCOUNT_ID.test(account)) {
-    throw new SettingError(`--account is the twelve digits of an account, not "${account}".`);
-  }
-  return { stackName, account, region: settings.text('region') };
+  const stackName = settings.value('name') ?? STACK_NAME_DEFAULT;
+  return { stackName, account: settings.value('account'), region: settings.value('region') };
+}
+
+/** The settings as props. Existing resources of the account are imported into `scope`. */
+export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
+  const values = [
+    ...SETTING_NAMES.map((name) => [settingOf(name).prop, settings.value(name)] as const),
+    ...Object.entries(importedOf(scope, settings)),
+  ];
+  return values.reduce<Props>(
+    (props, [path, value]) =>
+      path === undefined || value === undefined ? props : withValue(props, path.split('.'), value),
+    {},
+  );
+}
+
+type Props = Readonly<Record<string, unknown>>;
+
+function withValue(props: Props, [name = '', ...rest]: readonly string[], value: unknown): Props {
+  if (rest.length === 0) return { ...props, [name]: value };
+  return { ...props, [name]: withValue((props[name] ?? {}) as Props, rest, value) };
+}
+
+/** The props that more than one setting makes, or an existing resource. */
+function importedOf(scope: Construct, settings: Settings) {
+  return {
+    authentication: authenticationOf(scope, settings),
+    ...bridgesOf(settings),
+    tokenDefaultRules: defaultRulesOf(settings),
+    httpApi: httpApiOf(settings),
+    publishKeysSecret: secretOf(scope, 'OwnPublishKeys', settings.value('publishKeysSecretArn')),
+    budget: budgetOf(settings),
+    encryptionKey: keyOf(scope, settings.value('encryptionKeyArn')),
+    domain: domainOf(scope, settings),
+    removalPolicy: settings.value('retainData') === false ? RemovalPolicy.DESTROY : undefined,
+    'table.adopt': adoptedOf(settings),
+  } satisfies { readonly [Name in keyof ApusBrokerProps | 'table.adopt']?: unknown };
 }
 
 /**
@@ -98,110 +88,27 @@ export function targetOf(settings: Settings): Target {
  * error.
  */
 function bridgesOf(settings: Settings): Pick<ApusBrokerProps, 'kafka' | 'iotCore'> {
-  const bridges = jsonIn<{ readonly bridges: readonly (GivenKafkaBridge | GivenIotCoreBridge)[] }>(
-    settings,
-    'bridges',
-  )?.bridges;
+  const bridges = settings.value('bridges');
   if (!Array.isArray(bridges)) return {};
-  const iotCore = bridges.filter((bridge): bridge is GivenIotCoreBridge => 'iotCore' in Object(bridge));
-  const kafka = bridges.filter((bridge): bridge is GivenKafkaBridge => !('iotCore' in Object(bridge)));
+  const iotCore = bridges.filter((bridge) => 'iotCore' in Object(bridge));
+  const kafka = bridges.filter((bridge) => !('iotCore' in Object(bridge)));
   return {
     ...((kafka.length > 0 || iotCore.length === 0) && { kafka }),
     ...(iotCore.length > 0 && { iotCore }),
   };
 }
 
-/** The settings as props. Existing resources of the account are imported into `scope`. */
-export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
-  const alarmEmail = settings.text('alarmEmail');
-  const domain = domainOf(scope, settings);
-  const httpPublish = settings.text('httpPublish') as 'iam' | 'keys' | 'none' | undefined;
-  return definedOf({
-    authentication: authenticationOf(scope, settings),
-    identity: jsonIn<IdentityProps>(settings, 'identity'),
-    streams: streamsIn(settings),
-    topics: jsonIn<GivenTopics>(settings, 'topics'),
-    ...bridgesOf(settings),
-    rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
-    presence: settings.switch('presence'),
-    usage: settings.switch('usage'),
-    tenantMetrics: settings.count('tenantMetrics'),
-    usageExport: settings.text('usageExport') as ApusBrokerProps['usageExport'],
-    tokenDefaultRules: defaultRulesOf(settings),
-    allowedOrigins: settings.text('allowedOrigins')?.split(','),
-    httpPublish: httpPublish === 'none' ? false : httpPublish,
-    httpApi: httpApiOf(settings),
-    apiReservedConcurrency: settings.count('apiReservedConcurrency'),
-    publishKeysSecret: secretOf(scope, 'OwnPublishKeys', arnOf(settings, 'publishKeysSecretArn')),
-    publishReservedConcurrency: settings.count('publishReservedConcurrency'),
-    throttle: definedOf({
-      framesPerSecond: settings.count('framesPerSecond'),
-      burstFrames: settings.count('burstFrames'),
-    }),
-    fanOut: definedOf({ maxPostsPerSecond: settings.count('maxPostsPerSecond') }),
-    breaker: definedOf({
-      messagesPerMinuteMax: settings.count('messagesPerMinuteMax'),
-      resetMinutes: settings.count('breakerResetMinutes'),
-    }),
-    quotas: quotasOf(settings),
-    connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
-    resumeSeconds: settings.count('resumeSeconds'),
-    cutAfterMs: settings.count('cutAfterMs'),
-    withoutExtensions: settings.text('withoutExtensions')?.split(','),
-    alarms: definedOf({
-      email: alarmEmail,
-      frameMilliseconds: settings.count('alarmFrameMilliseconds'),
-      sweepMissing: settings.switch('alarmSweepMissing'),
-    }),
-    rotateTokenSecretDays: settings.count('rotateTokenSecretDays'),
-    rollbackOnAlarm: settings.switch('rollbackOnAlarm'),
-    budget: budgetOf(settings),
-    reservedConcurrency: settings.count('reservedConcurrency'),
-    compliance: settings.switch('compliance'),
-    encryptionKey: keyOf(scope, arnOf(settings, 'encryptionKeyArn')),
-    dashboard: settings.switch('dashboard'),
-    domain,
-    removalPolicy: settings.switch('retainData') === false ? RemovalPolicy.DESTROY : undefined,
-    table: definedOf({
-      adopt: adoptedOf(settings),
-      pointInTimeRecovery: settings.switch('pointInTimeRecovery'),
-      deletionProtection: settings.switch('deletionProtection'),
-      maxReadRequestUnits: settings.count('maxReadRequestUnits'),
-      maxWriteRequestUnits: settings.count('maxWriteRequestUnits'),
-    }),
-    memorySizeMegabytes: settings.count('memorySizeMegabytes'),
-    logLevel: settings.text('logLevel') as ApusBrokerProps['logLevel'],
-    accessLogs: settings.switch('accessLogs'),
-    tracing: settings.switch('tracing'),
-    otlpUrl: settings.text('otlpUrl'),
-  });
-}
-
 function httpApiOf(settings: Settings): HttpApiProps | undefined {
-  const given = settings.text('httpApi') as 'iam' | 'none' | undefined;
-  const hashes = settings.text('httpApiKeySha256');
-  if (hashes === undefined) return given === 'none' ? false : given;
-  if (given !== undefined)
-    throw new SettingError('Only one of --http-api and --http-api-key-sha256 can be given.');
-  return { keysSha256: hashes.split(',') };
-}
-
-/** Undefined if all values are defaults. */
-function quotasOf(settings: Settings): GivenQuotaScopes | undefined {
-  const given: Partial<Record<QuotaScopeName, Record<string, number>>> = {};
-  for (const scope of QUOTA_SCOPES) {
-    for (const name of QUOTA_NAMES) {
-      const setting = quotaSetting(scope, name);
-      const quota = setting in SETTINGS ? settings.count(setting) : undefined;
-      if (quota !== undefined) given[scope] = { ...given[scope], [name]: quota };
-    }
-  }
-  return Object.keys(given).length === 0 ? undefined : given;
+  const given = settings.value('httpApi');
+  const keysSha256 = settings.value('httpApiKeySha256');
+  if (keysSha256 === undefined) return given;
+  if (given === undefined) return { keysSha256 };
+  throw new SettingError('Only one of --http-api and --http-api-key-sha256 can be given.');
 }
 
 function authenticationOf(scope: Construct, settings: Settings): Authentication | undefined {
-  const given = settings.text('authentication') as 'generated-secret' | 'anonymous' | 'iam' | undefined;
-  const secretArn = arnOf(settings, 'tokenSecretArn');
+  const given = settings.value('authentication');
+  const secretArn = settings.value('tokenSecretArn');
   const jwksUrl = settings.text('jwksUrl');
   const choices = [given, secretArn, jwksUrl].filter((each) => each !== undefined);
   if (choices.length > 1) {
@@ -231,7 +138,7 @@ function keyOf(scope: Construct, arn: string | undefined): IKey | undefined {
 }
 
 function budgetOf(settings: Settings): BudgetProps | undefined {
-  const dollarsPerMonth = settings.count('budgetDollars');
+  const dollarsPerMonth = settings.value('budgetDollars');
   if (dollarsPerMonth === undefined) return undefined;
   const email = settings.text('alarmEmail');
   if (email === undefined) throw new SettingError('--budget-dollars needs --alarm-email: a budget mails.');
@@ -256,7 +163,7 @@ export function tagsOf(settings: Settings): Readonly<Record<string, string>> {
 
 /** Whether the deployment has the table of streams, which has the members of rooms as well. */
 export function hasStreamsTable(settings: Settings): boolean {
-  return settings.text('streams') !== undefined || settings.switch('presence') === true;
+  return settings.text('streams') !== undefined || settings.value('presence') === true;
 }
 
 /** The tables that an earlier broker has left. */
@@ -276,39 +183,21 @@ export function adoptedOf(settings: Settings): AdoptedTables | undefined {
   return { tableName, sessionsTableName, streamsTableName };
 }
 
-/** Read as `apus serve --streams` does; checked like the prop. */
-function streamsIn(settings: Settings): readonly GivenStream[] | undefined {
-  return jsonIn<{ readonly streams: readonly GivenStream[] }>(settings, 'streams')?.streams;
-}
-
-type JsonSetting = 'identity' | 'streams' | 'topics' | 'bridges' | 'rules';
-
-/** A file that a setting names. Its contents are checked like the prop of the same name. */
-function jsonIn<T>(settings: Settings, name: JsonSetting): T | undefined {
-  const path = settings.text(name);
-  if (path === undefined) return undefined;
-  try {
-    // npm runs the command in the repository, and says where it was called.
-    return JSON.parse(readFileSync(resolve(process.env.INIT_CWD ?? '.', path), 'utf8'));
-  } catch (error) {
-    throw new SettingError(`--${name}: ${(error as Error).message}`);
-  }
-}
-
 /** With IAM authentication the filters are not token rules, but the rules of all signing clients. */
 function defaultRulesOf(settings: Settings): TokenRulesProps | undefined {
   return settings.text('authentication') === 'iam' ? undefined : filtersIn(settings);
 }
 
 function filtersIn(settings: Settings): TokenRulesProps | undefined {
-  const publish = settings.text('tokenPublish')?.split(',');
-  const subscribe = settings.text('tokenSubscribe')?.split(',');
-  return publish === undefined && subscribe === undefined ? undefined : definedOf({ publish, subscribe });
+  const publish = settings.value('tokenPublish');
+  const subscribe = settings.value('tokenSubscribe');
+  if (publish === undefined && subscribe === undefined) return undefined;
+  return { ...(publish && { publish }), ...(subscribe && { subscribe }) };
 }
 
 function domainOf(scope: Construct, settings: Settings): DomainProps | undefined {
   const domainName = settings.text('domainName');
-  const certificateArn = arnOf(settings, 'certificateArn');
+  const certificateArn = settings.value('certificateArn');
   if (domainName === undefined && certificateArn === undefined) {
     requireAbsent(settings, ['hostedZoneId'], '--domain-name');
     return undefined;
@@ -327,24 +216,8 @@ function domainOf(scope: Construct, settings: Settings): DomainProps | undefined
   };
 }
 
-function arnOf(settings: Settings, name: keyof typeof ARNS): string | undefined {
-  const arn = settings.text(name);
-  const { pattern, example } = ARNS[name];
-  if (arn === undefined || pattern.test(arn)) return arn;
-  throw new SettingError(`${flagOf(name)} is a whole ARN, as ${example}, not "${arn}".`);
-}
-
 /** Refuses settings that have no effect without another one. */
 function requireAbsent(settings: Settings, names: readonly SettingName[], needed: string): void {
   const given = names.find((name) => settings.text(name) !== undefined);
   if (given !== undefined) throw new SettingError(`${flagOf(given)} means nothing without ${needed}.`);
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-/** The object without undefined values: for an optional prop, undefined is not allowed. */
-function definedOf<T extends object>(given: T): Partial<Defined<T>> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<
-    Defined<T>
-  >;
 }

@@ -20,7 +20,7 @@ interface Term {
 }
 
 /**
- * The present cost of the broker, in dollars an hour, by the list prices of packages/cost: messages, connections,
+ * The present cost of the broker, in dollars an hour, by the list prices of extensions/cost: messages, connections,
  * functions, the table and jobs. Not included: logs, data transfer, messages above 32 KB, and monthly charges.
  */
 export function dollarsPerHour(watched: Watched): MathExpression {

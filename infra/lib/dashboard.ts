@@ -1,4 +1,4 @@
-import { TENANT_METRICS } from '@apus/cloud/lambda';
+import { TENANT_METRICS } from '@apus/aws/lambda';
 import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -48,9 +48,6 @@ function tenants({ metrics, hasTenantMetrics }: Watched): IWidget[] {
 function fanOut({ metrics, fanOut: queue, timers, functions }: Watched): IWidget[] {
   return [
     graph('Fan-out, ms', [metrics.fanOutLatency({ label: 'p99' })]),
-    graph('Age of the oldest job, s', [
-      queue.queue.metricApproximateAgeOfOldestMessage({ ...MINUTE, label: 'fan-out' }),
-    ]),
     graph('A frame, ms', [
       functions.gateway.metricDuration({ ...MINUTE, statistic: Stats.percentile(99), label: 'p99' }),
     ]),
@@ -72,6 +69,7 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
     graph('Posts that did not arrive', [
       metrics.postsGone({ label: '410 gone' }),
       metrics.postsThrottled({ label: '429 throttled' }),
+      metrics.postsFailed({ label: 'other calls that failed' }),
       metrics.messagesDropped({ label: 'messages dropped' }),
     ]),
     graph('Refused', [

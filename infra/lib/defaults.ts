@@ -31,6 +31,11 @@ export const RULES_VISIBILITY_TIMEOUT = Duration.seconds(270);
 /** Concurrent invocations of the function of rules: each sends the messages of some topics. */
 export const RULE_CALLS_MAX = 20;
 /**
+ * Concurrent invocations of the function of timers: with ten timers each they fire some 600 a second, and take
+ * half of what the tables are allowed by default (`tableMaximumOf`). The clients that come back take the other half.
+ */
+export const TIMER_CALLS_MAX = 10;
+/**
  * A message whose function died comes again after this; in a FIFO queue all behind it in its group wait this long. SQS
  * demands no less than the function's timeout, and a half more is for the batch's way from the poller to the function.
  * AWS's advice, six times, spares functions that nothing guards against an early redelivery: a fan-out worker that was
@@ -46,13 +51,14 @@ export const RECEIVES_MAX = 1_000;
 export const DEAD_LETTER_RETENTION = Duration.days(14);
 /**
  * The most jobs that SQS passes to a worker of a FIFO queue at once. Messages of one batch for a connection leave in
- * one post: with fewer a busy topic is served more slowly and costs more (docs/simulation.md, "Why batches of ten").
+ * one post: with fewer a busy topic is served more slowly and costs more
+ * (loadtest/results/simulation.md, "Why batches of ten").
  */
 export const BATCH_SIZE = 10;
 
 /**
  * 512 MB are 0.29 of a processor. For functions that clients wait for: with 256 MB a frame costs 1 % less and takes a
- * third longer, and so do cold starts and signatures (docs/deploy.md, "Memory").
+ * third longer, and so do cold starts and signatures (loadtest/results/cold-starts.md, "Memory").
  */
 export const MEMORY_MEGABYTES = 512;
 /** For functions that run every ten minutes, or hardly ever. */

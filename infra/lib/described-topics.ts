@@ -1,4 +1,4 @@
-import { VARIABLES } from '@apus/cloud/lambda';
+import { VARIABLES } from '@apus/aws/lambda';
 import { type GivenTopics, readTopics } from '@apus/topics';
 import type { Construct, IConstruct } from 'constructs';
 import { createModuleLayer } from './module-layer.ts';

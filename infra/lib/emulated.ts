@@ -1,7 +1,7 @@
-import { VARIABLES } from '@apus/cloud/lambda';
+import { VARIABLES } from '@apus/aws/lambda';
 import { type Alias, CfnAlias } from 'aws-cdk-lib/aws-lambda';
-import { CfnOutput, Fn } from 'aws-cdk-lib/core';
-import { type ApusStack, OUTPUTS } from './apus-stack.ts';
+import { Fn } from 'aws-cdk-lib/core';
+import type { IConstruct } from 'constructs';
 import { BrokerFunction } from './broker-function.ts';
 import { STAGE_NAME } from './defaults.ts';
 import { DEPLOYMENT, DEPLOYMENTS } from './deployments.ts';
@@ -20,37 +20,32 @@ export function emulatorEndpoint(environment: NodeJS.ProcessEnv): string | undef
     : endpoint.replace(/\/$/, '');
 }
 
-/**
- * The differences of a deployment to an emulator (MiniStack): only addresses. Everything else is the template that AWS
- * gets. 1. The functions find @connections at the emulator. 2. The outputs have the URLs for clients and backends. 3.
- * Aliases move at once: it has no CodeDeploy.
- */
-export function pointAtEmulator(stack: ApusStack, endpoint: string): void {
-  const api = `${API_PATH}/${stack.broker.apiId}/${STAGE_NAME}`;
-  for (const construct of stack.node.findAll()) {
+export function emulatedUrl(endpoint: string, apiId: string): string {
+  return `${endpoint.replace(/^http/, 'ws')}${apiPathOf(apiId)}`;
+}
+
+/** Takes `ID` out of `https://ID.lambda-url.us-east-1.on.aws/`, which is only known at deployment. */
+export function emulatedFunctionUrl(endpoint: string, functionUrl: string): string {
+  const host = Fn.select(2, Fn.split('/', functionUrl));
+  return `${endpoint}${FUNCTION_URL_PATH}/${Fn.select(0, Fn.split('.', host))}/`;
+}
+
+/** The functions find @connections at the emulator, and aliases move at once: it has no CodeDeploy. */
+export function adaptToEmulator(broker: IConstruct, endpoint: string, apiId: string): void {
+  for (const construct of broker.node.findAll()) {
     if (!(construct instanceof BrokerFunction)) continue;
-    construct.addEnvironment(VARIABLES.managementEndpoint, `${endpoint}${api}`);
+    construct.addEnvironment(VARIABLES.managementEndpoint, `${endpoint}${apiPathOf(apiId)}`);
     if (construct.alias !== undefined) moveAtOnce(construct.alias);
   }
-  stack.broker.node.tryRemoveChild(DEPLOYMENTS);
-  changeOutput(stack, OUTPUTS.url, () => `${endpoint.replace(/^http/, 'ws')}${api}`);
-  for (const name of [OUTPUTS.httpPublishUrl, OUTPUTS.httpApiUrl])
-    changeOutput(stack, name, (url) => `${endpoint}${FUNCTION_URL_PATH}/${urlIdOf(url)}/`);
+  broker.node.tryRemoveChild(DEPLOYMENTS);
+}
+
+function apiPathOf(apiId: string): string {
+  return `${API_PATH}/${apiId}/${STAGE_NAME}`;
 }
 
 function moveAtOnce(alias: Alias): void {
   alias.node.tryRemoveChild(DEPLOYMENT);
   const { defaultChild } = alias.node;
   if (defaultChild instanceof CfnAlias) defaultChild.addDeletionOverride('UpdatePolicy');
-}
-
-function changeOutput(stack: ApusStack, name: string, change: (value: string) => string): void {
-  const output = stack.node.tryFindChild(name);
-  if (output instanceof CfnOutput) output.value = change(String(output.value));
-}
-
-/** Takes `ID` out of `https://ID.lambda-url.us-east-1.on.aws/`, which is only known at deployment. */
-function urlIdOf(functionUrl: string): string {
-  const host = Fn.select(2, Fn.split('/', functionUrl));
-  return Fn.select(0, Fn.split('.', host));
 }

@@ -1,5 +1,6 @@
-import { VARIABLES } from '@apus/cloud/lambda';
+import { VARIABLES } from '@apus/aws/lambda';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import type { Verification } from './authentication.ts';
 import { BrokerFunction, type BrokerFunctionProps } from './broker-function.ts';
 import {
@@ -109,10 +110,17 @@ function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
     entry: 'sweep',
     description: 'Apus: connections and sessions that nothing else ended',
     timeout: SWEEP_TIMEOUT,
+    // The next sweep is ten minutes away.
+    retryAttempts: 0,
     memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
   });
   props.resources.state.grantScan(lambda);
   grantLook(lambda, props.resources);
+  acknowledge(
+    lambda,
+    'Serverless-LambdaAsyncFailureDestination',
+    'A sweep that fails is made up for by the next, ten minutes later; its alarm watches errors.',
+  );
   return lambda;
 }
 

@@ -1,5 +1,5 @@
+import { VARIABLES } from '@apus/aws/lambda';
 import { deployedBridgesJson } from '@apus/bridges/lambda';
-import { VARIABLES } from '@apus/cloud/lambda';
 import type { GivenTopics } from '@apus/topics';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type FunctionUrl, FunctionUrlAuthType, HttpMethod } from 'aws-cdk-lib/aws-lambda';

@@ -2,10 +2,12 @@ import {
   BRIDGE_METRICS,
   METRICS,
   METRICS_SERVICE,
+  OPTIONAL_METRICS,
   TENANT_DIMENSION,
   type TENANT_METRICS,
-} from '@apus/cloud/lambda';
+} from '@apus/aws/lambda';
 import { type IMetric, MathExpression, Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { GatewayApi } from './api.ts';
@@ -58,6 +60,20 @@ export class BrokerMetrics {
 
   postsThrottled(options?: MetricOptions): Metric {
     return this.#own(METRICS.postsThrottled, Stats.SUM, options);
+  }
+
+  /** Calls about connections that failed, and posts that were given up for their rate. */
+  postsFailed(options?: MetricOptions): Metric {
+    return this.#own(METRICS.postsFailed, Stats.SUM, options);
+  }
+
+  /** Jobs of wide filters that a worker could not serve, as its code failed. */
+  fanOutJobsFailed(options?: MetricOptions): Metric {
+    return this.#own(OPTIONAL_METRICS.fanOutJobsFailed, Stats.SUM, options);
+  }
+
+  timersFailed(options?: MetricOptions): Metric {
+    return this.#own(OPTIONAL_METRICS.timersFailed, Stats.SUM, options);
   }
 
   messagesDropped(options?: MetricOptions): Metric {
@@ -155,6 +171,18 @@ export class BrokerMetrics {
       ...options,
     });
   }
+}
+
+/**
+ * Failures of a function behind a queue: as a whole, which Lambda counts, and of single messages, which it does not,
+ * since the function answers them.
+ */
+export function failuresOf(lambda: IFunction, ofMessages: Metric): MathExpression {
+  return new MathExpression({
+    expression: 'FILL(whole, 0) + FILL(single, 0)',
+    usingMetrics: { whole: lambda.metricErrors(MINUTE), single: ofMessages },
+    ...MINUTE,
+  });
 }
 
 /**

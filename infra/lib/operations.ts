@@ -64,7 +64,7 @@ export function createOperations(
       ...ruleAlarms(context),
       ...usageExportAlarms(context),
       ...alarmsOnRequest(context, props.alarms || {}),
-      ...(props.rollbackOnAlarm ? workerErrors(context.functions) : []),
+      ...(props.rollbackOnAlarm ? workerErrors(context) : []),
     ];
     const alarms = new Map(definitions.map((each) => [each.id, createAlarm(scope, each)]));
     for (const alarm of alarms.values()) tell(alarm, alarmTopic);

@@ -1,4 +1,4 @@
-import { VARIABLES } from '@apus/cloud/lambda';
+import { VARIABLES } from '@apus/aws/lambda';
 import { type CompiledTopics, compileTopics, type GivenTopics, RE2_FILE, readTopics } from '@apus/topics';
 import type { ILayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';

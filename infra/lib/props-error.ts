@@ -16,7 +16,7 @@ export interface Range {
   /** `Number.MAX_SAFE_INTEGER`: there is none. */
   readonly most: number;
   /** A hint for the owner. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** @throws {PropsError} for a number outside its range; a number that is only known at deployment is accepted */

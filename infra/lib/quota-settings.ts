@@ -1,4 +1,4 @@
-import { GATEWAY_QUOTAS, type Quotas } from '@apus/broker';
+import { GATEWAY_QUOTAS } from '@apus/broker';
 import type { Setting } from './settings.ts';
 
 /** Quotas of clients, each for an identity, a tenant, and all together. */
@@ -17,32 +17,20 @@ const QUOTA_TEXTS = {
 
 const SCOPE_TEXTS = { identity: 'of one identity', tenant: 'of one tenant', broker: 'of all' } as const;
 
-export type QuotaScopeName = keyof typeof SCOPE_TEXTS;
-export type QuotaName = keyof typeof QUOTA_TEXTS;
-type QuotaSetting = `${QuotaScopeName}${Capitalize<QuotaName>}`;
+type QuotaSetting = `${keyof typeof SCOPE_TEXTS}${Capitalize<keyof typeof QUOTA_TEXTS>}`;
 
-export const QUOTA_SCOPES = Object.keys(SCOPE_TEXTS) as readonly QuotaScopeName[];
-export const QUOTA_NAMES = Object.keys(QUOTA_TEXTS) as readonly QuotaName[];
-
-/** `identity`, `framesPerSecondMax` → `identityFramesPerSecondMax`. */
-export function quotaSetting(scope: QuotaScopeName, name: QuotaName): QuotaSetting {
-  return `${scope}${name.charAt(0).toUpperCase()}${name.slice(1)}` as QuotaSetting;
-}
-
-/** `limits.sessionsMax` bounds the sessions of all together. */
-const QUOTA_PRESETS: { readonly [S in QuotaScopeName]: Partial<Quotas> } = GATEWAY_QUOTAS;
-
-/** A setting for each quota that there is, with its default. */
+/**
+ * A setting for each quota that there is, with its default: `identityFramesPerSecondMax`. `limits.sessionsMax` bounds
+ * the sessions of all together.
+ */
 export const QUOTA_SETTINGS = Object.fromEntries(
-  QUOTA_SCOPES.flatMap((scope) =>
-    QUOTA_NAMES.filter((name) => QUOTA_PRESETS[scope][name] !== undefined).map((name): [string, Setting] => [
-      quotaSetting(scope, name),
-      {
-        kind: 'count',
-        value: 'COUNT',
-        help: `${QUOTA_TEXTS[name]} ${SCOPE_TEXTS[scope]}. 0: any number.`,
-        preset: String(QUOTA_PRESETS[scope][name]),
-      },
-    ]),
-  ),
-) as Record<QuotaSetting, Setting>;
+  Object.entries(SCOPE_TEXTS).flatMap(([scope, whose]) => {
+    const presets = new Map(Object.entries(GATEWAY_QUOTAS[scope as keyof typeof SCOPE_TEXTS]));
+    return Object.entries(QUOTA_TEXTS).flatMap(([name, what]): readonly [string, Setting][] => {
+      if (!presets.has(name)) return [];
+      const [help, preset] = [`${what} ${whose}. 0: any number.`, String(presets.get(name))];
+      const setting = `${scope}${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+      return [[setting, { kind: 'count', help, preset, prop: `quotas.${scope}.${name}` }]];
+    });
+  }),
+) as Record<QuotaSetting, Setting & { readonly kind: 'count' }>;

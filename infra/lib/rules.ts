@@ -1,3 +1,4 @@
+import { VARIABLES } from '@apus/aws/lambda';
 import {
   BRIDGE_VARIABLES,
   type GivenRule,
@@ -8,7 +9,6 @@ import {
   ruleFiltersJson,
   secretArnsOf,
 } from '@apus/bridges/lambda';
-import { VARIABLES } from '@apus/cloud/lambda';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { ArnFormat, Stack, Token } from 'aws-cdk-lib/core';

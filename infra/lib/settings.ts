@@ -1,315 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ValueOf } from '@apus/aws/function-options';
+import type { GivenIotCoreBridge, GivenKafkaBridge } from '@apus/bridges/lambda';
+import { ALARMS, BREAKER, FAN_OUT, type Row, type Rows, TABLE, THROTTLE } from './option-groups.ts';
+import { BROKER } from './options.ts';
 import { QUOTA_SETTINGS } from './quota-settings.ts';
 
-export * from './quota-settings.ts';
-
 /** One setting of the app: a flag of `npm run deploy`, and a key of the CDK context under its name in camel case. */
-export interface Setting {
-  readonly kind: 'text' | 'count' | 'switch' | 'choice';
-  /** The placeholder of the value in the help. */
-  readonly value?: string;
-  readonly choices?: readonly string[];
+export interface Setting extends Row {
   readonly help: string;
-  readonly preset?: string;
+  /** Where its value is in the props: `throttle.framesPerSecond`. Absent: `propsOf` has code for it. */
+  readonly prop?: string;
 }
 
-/** Every setting, in the order of the help. `props.ts` explains each of them in full. */
-export const SETTINGS = {
+type FlagOf<Name, R> = R extends { readonly help: string }
+  ? R extends { readonly flag: infer Flag extends string }
+    ? Flag
+    : Name
+  : never;
+
+/** The rows of a table that have a flag, by its name. */
+type Flagged<Table> = { readonly [Name in keyof Table as FlagOf<Name, Table[Name]>]: Table[Name] };
+
+function settingsOf<Table extends Rows>(table: Table, group?: string): Flagged<Table> {
+  const settings = Object.entries<Row>(table).map(([name, row]) => {
+    const prop = group === undefined ? name : `${group}.${name}`;
+    return [row.flag ?? name, { ...row, prop }] as const;
+  });
+  return Object.fromEntries(
+    settings.filter(([, { help }]) => help !== undefined),
+  ) as object as Flagged<Table>;
+}
+
+/** The rule of an ARN that is named in full. */
+function arnOf(service: string, resource: string, example: string): readonly [RegExp, string] {
+  return [
+    new RegExp(`^arn:aws[\\w-]*:${service}:[\\w-]+:\\d{12}:${resource}$`),
+    `is a whole ARN, as arn:aws:${service}:eu-west-1:123456789012:${example},`,
+  ];
+}
+
+/** Secrets Manager adds six characters to the name. */
+const SECRET_ARN = arnOf('secretsmanager', 'secret:.+-\\w{6}', 'secret:NAME-a1B2c3');
+
+/** Settings that are no props, or from which code makes one (`propsOf`). */
+const OTHERS = {
   name: {
-    kind: 'text',
-    value: 'NAME',
+    ...{ kind: 'text', value: 'NAME', preset: 'apus' },
+    rule: [
+      /^[A-Za-z][A-Za-z0-9-]{0,127}$/,
+      'begins with a letter and has up to 128 letters, digits and -; it is',
+    ],
     help: 'Name of the CloudFormation stack. A second broker in the same account and Region needs another name.',
-    preset: 'apus',
   },
-  account: { kind: 'text', value: 'ID', help: 'The account to deploy to; the command refuses any other.' },
+  account: {
+    ...{ kind: 'text', value: 'ID', rule: [/^\d{12}$/, 'is the twelve digits of an account,'] },
+    help: 'The account to deploy to; the command refuses any other.',
+  },
   region: { kind: 'text', value: 'REGION', help: 'Where to deploy.', preset: "your credentials' Region" },
   authentication: {
-    kind: 'choice',
     choices: ['generated-secret', 'iam', 'anonymous'],
+    ...{ kind: 'choice', preset: 'generated-secret' },
     help: 'How clients authenticate. iam: they sign the handshake with AWS credentials. anonymous: every client may connect, at your cost.',
-    preset: 'generated-secret',
   },
   tokenSecretArn: {
-    kind: 'text',
-    value: 'ARN',
+    ...{ kind: 'text', value: 'ARN', rule: SECRET_ARN },
     help: 'Your secret that signs tokens (HS256, 32 bytes or more).',
   },
-  identity: {
-    kind: 'text',
-    value: 'FILE',
-    help: 'The full configuration of authentication: JSON, as apus serve --identity takes it.',
-  },
-  streams: {
-    kind: 'text',
-    value: 'FILE',
-    help: 'Topics whose history is kept: JSON, as apus serve --streams takes it (docs/streams.md).',
-  },
-  topics: {
-    kind: 'text',
-    value: 'FILE',
-    help: 'Payloads are checked against the schemas of their topics where the file says so: JSON, as apus serve --topics takes it (docs/portal.md).',
-  },
-  bridges: {
-    kind: 'text',
-    value: 'FILE',
-    help: 'Records of Kafka and messages of IoT Core become messages: JSON, as apus serve --bridges takes it (docs/bridges.md).',
-  },
-  rules: {
-    kind: 'text',
-    value: 'FILE',
-    help: 'Messages leave for webhooks, SQS, EventBridge, Lambda, IoT Core or another topic: JSON, as apus serve --rules takes it (docs/bridges.md).',
-  },
-  presence: {
-    kind: 'switch',
-    help: 'Members of rooms are kept, and backends are told of clients that come and go (docs/presence.md).',
-  },
-  usage: {
-    kind: 'switch',
-    help: 'What each tenant uses is counted, at up to six writes a minute for each tenant and environment (docs/usage.md).',
-  },
-  usageExport: {
-    kind: 'choice',
-    choices: ['csv', 'jsonl'],
-    help: 'The usage of each day is written into a bucket, a line for each tenant and hour. Needs --usage (docs/usage.md).',
-    preset: 'no export',
-  },
-  tenantMetrics: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Metrics and a graph of the largest tenants: so many of each minute. $0.60 a month for each.',
-    preset: 'none',
-  },
   jwksUrl: {
-    kind: 'text',
-    value: 'URL',
+    ...{ kind: 'text', value: 'URL' },
     help: 'The URL of the keys of the identity provider that issues the tokens (JWKS). Needs --issuer as well.',
   },
   issuer: { kind: 'text', value: 'ISS', help: 'Tokens must have this issuer (iss).' },
   audience: { kind: 'text', value: 'AUD', help: 'Tokens must have this audience (aud).' },
   tokenPublish: {
-    kind: 'text',
-    value: 'FILTERS',
+    ...{ kind: 'list', value: 'FILTERS' },
     help: 'Topic filters to which clients may publish if their token has no rules of its own, separated by commas. %u is the subject of the token.',
   },
   tokenSubscribe: {
-    kind: 'text',
-    value: 'FILTERS',
+    ...{ kind: 'list', value: 'FILTERS' },
     help: 'Topic filters to which clients may subscribe if their token has no rules of its own, separated by commas.',
   },
-  allowedOrigins: {
-    kind: 'text',
-    value: 'ORIGINS',
-    help: 'Origins of web pages that may connect, as https://app.example.com, separated by commas.',
-    preset: 'any',
-  },
-  httpPublish: {
-    kind: 'choice',
-    choices: ['iam', 'keys', 'none'],
-    help: 'How backends publish over HTTPS.',
-    preset: 'none',
+  bridges: {
+    ...{ kind: 'json', within: 'bridges', type: [] as readonly (GivenKafkaBridge | GivenIotCoreBridge)[] },
+    help: 'Records of Kafka and messages of IoT Core become messages: JSON, as apus serve --bridges takes it (docs/bridges.md).',
   },
   publishKeysSecretArn: {
-    kind: 'text',
-    value: 'ARN',
+    ...{ kind: 'text', value: 'ARN', rule: SECRET_ARN },
     help: 'Your secret that holds the keys of backends. Needs --http-publish keys.',
   },
-  publishReservedConcurrency: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Reserved concurrency of the function: its environments are kept for it, and it never gets more.',
-    preset: "none; an account's ten allow none",
-  },
   httpApi: {
-    kind: 'choice',
-    choices: ['iam', 'none'],
-    help: 'How operators call the HTTP API over HTTPS, where requests are signed (docs/api.md).',
-    preset: 'none',
+    ...{ kind: 'choice', choices: ['iam'], none: true, type: false as 'iam' | false, preset: 'none' },
+    help: 'How operators call the HTTP API over HTTPS, where requests are signed (docs/generated/api.md).',
   },
   httpApiKeySha256: {
-    kind: 'text',
-    value: 'HEX',
+    ...{ kind: 'list', value: 'HEX' },
     help: 'Operators call the HTTP API over HTTPS with the key of which this is the SHA-256; several are separated by commas.',
   },
-  apiReservedConcurrency: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Reserved concurrency of the function of the HTTP API.',
-    preset: "none; an account's ten allow none",
-  },
-  framesPerSecond: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Frames that all clients together may send in a second.',
-    preset: '500',
-  },
-  burstFrames: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Frames that all clients together may send at once (burst).',
-    preset: 'twice --frames-per-second',
-  },
-  maxPostsPerSecond: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Posts that all fan-out workers together send in a second.',
-    preset: '1000',
-  },
-  messagesPerMinuteMax: {
-    kind: 'count',
-    value: 'COUNT',
-    help: 'Messages a minute, in and out, beyond which the breaker trips.',
-    preset: '100000',
-  },
-  breakerResetMinutes: {
-    kind: 'count',
-    value: 'MINUTES',
-    help: 'A tripped breaker resets itself after this time; 0: never.',
-    preset: '20',
-  },
-  ...QUOTA_SETTINGS,
-  connectTimeoutSeconds: {
-    kind: 'count',
-    value: 'SECONDS',
-    help: 'How long a client may take from the handshake to CONNECT.',
-    preset: '30',
-  },
-  resumeSeconds: {
-    kind: 'count',
-    value: 'SECONDS',
-    help: 'How long a client that has lost its connection may go on with its session. 0: not at all.',
-    preset: '60',
-  },
-  cutAfterMs: {
-    kind: 'count',
-    value: 'MILLISECONDS',
-    help: 'How long after a move the former connection of a session is cut. For an account where `apus probe` finds that a cut loses posts.',
-    preset: '0: before its subscriptions move',
-  },
-  withoutExtensions: {
-    kind: 'text',
-    value: 'NAMES',
-    help: 'Extensions of text-frames.md that are not taken from clients, with commas, where `probe` says that one does not work.',
-    preset: 'all are taken',
-  },
-  reservedConcurrency: {
-    kind: 'count',
-    value: 'COUNT',
-    help: "Reserved concurrency of the gateway's function: its environments are kept for it, and it never gets more.",
-    preset: "none; an account's ten allow none",
-  },
-  rotateTokenSecretDays: {
-    kind: 'count',
-    value: 'DAYS',
-    help: 'Rotates the generated secret by itself after so many days; the former key is known until the next rotation. Tokens have to end before that.',
-    preset: 'by hand: apus token rotate',
-  },
-  alarmFrameMilliseconds: {
-    kind: 'count',
-    value: 'MS',
-    help: 'An alarm when one frame in a hundred takes longer for five minutes. $0.10 a month.',
-    preset: 'no such alarm',
-  },
-  alarmSweepMissing: {
-    kind: 'switch',
-    help: 'An alarm when no sweep has run for half an hour. $0.10 a month.',
-    preset: 'false',
-  },
-  rollbackOnAlarm: {
-    kind: 'switch',
-    help: 'A deployment of new code begins with a tenth of the traffic for ten minutes, and rolls back when an alarm on errors goes off. $0.20 a month.',
-    preset: 'false',
-  },
   budgetDollars: {
-    kind: 'count',
-    value: 'DOLLARS',
+    ...{ kind: 'count', value: 'DOLLARS', preset: 'none' },
     help: 'A monthly AWS budget for the broker, which sends mail at 80 % and when the forecast exceeds it. Needs --alarm-email.',
-    preset: 'none',
-  },
-  alarmEmail: { kind: 'text', value: 'ADDRESS', help: 'Mail address that every alarm notifies.' },
-  dashboard: {
-    kind: 'switch',
-    help: 'Creates a CloudWatch dashboard; the first three of an account are free.',
-    preset: 'true',
   },
   domainName: {
-    kind: 'text',
-    value: 'HOST',
+    ...{ kind: 'text', value: 'HOST' },
     help: 'Your own domain name for the broker. Needs --certificate-arn.',
   },
-  certificateArn: { kind: 'text', value: 'ARN', help: 'Certificate of the domain name, in the same Region.' },
+  certificateArn: {
+    ...{ kind: 'text', value: 'ARN', rule: arnOf('acm', 'certificate/.+', 'certificate/ID') },
+    help: 'Certificate of the domain name, in the same Region.',
+  },
   hostedZoneId: {
-    kind: 'text',
-    value: 'ID',
+    ...{ kind: 'text', value: 'ID' },
     help: 'Creates the record of the domain name in this hosted zone of Route 53.',
   },
   retainData: {
-    kind: 'switch',
+    ...{ kind: 'switch', preset: 'true' },
     help: 'Keeps the tables and the secrets when the stack is deleted. false: deletes them with it.',
-    preset: 'true',
   },
   encryptionKeyArn: {
-    kind: 'text',
-    value: 'ARN',
+    ...{ kind: 'text', value: 'ARN', preset: 'keys that AWS owns' },
+    rule: arnOf('kms', 'key/.+', 'key/ID'),
     help: 'Your KMS key for the tables, the queues and the generated secrets. $1.00 a month, and $0.03 for 10,000 requests.',
-    preset: 'keys that AWS owns',
-  },
-  compliance: {
-    kind: 'switch',
-    help: 'Passes the rules of NIST 800-53 R5, HIPAA Security and PCI DSS 3.2.1 of cdk-nag: your key, or one that the stack makes, for logs and alarms too; backups of the tables. $1.00 a month, and $3.70 a GB.',
-    preset: 'false',
   },
   tags: {
-    kind: 'text',
-    value: 'TAGS',
+    ...{ kind: 'text', value: 'TAGS' },
     help: 'Tags of everything that can be tagged, as team=iot,cost-center=42.',
   },
   adoptTable: {
-    kind: 'text',
-    value: 'NAME',
+    ...{ kind: 'text', value: 'NAME' },
     help: 'Reuses the table of messages that a destroyed broker has left. Needs --adopt-sessions-table.',
   },
   adoptSessionsTable: {
-    kind: 'text',
-    value: 'NAME',
+    ...{ kind: 'text', value: 'NAME' },
     help: 'Reuses the table of sessions that a destroyed broker has left. Needs --adopt-table.',
   },
   adoptStreamsTable: {
-    kind: 'text',
-    value: 'NAME',
+    ...{ kind: 'text', value: 'NAME' },
     help: 'Reuses the table of streams and rooms that it has left. Needs --streams or --presence, and the other two.',
   },
-  pointInTimeRecovery: {
-    kind: 'switch',
-    help: 'Enables point-in-time recovery of the tables.',
-    preset: 'false',
-  },
-  deletionProtection: { kind: 'switch', help: 'Protects the tables from deletion.', preset: 'false' },
-  maxReadRequestUnits: {
-    kind: 'count',
-    value: 'UNITS',
-    help: 'Read units a second beyond which each of the two tables throttles all reads. 0: no maximum.',
-    preset: '8 a frame, 4 a post',
-  },
-  maxWriteRequestUnits: {
-    kind: 'count',
-    value: 'UNITS',
-    help: 'Write units a second beyond which each of the two tables throttles all writes. 0: no maximum.',
-    preset: '4 a frame, 2 a post',
-  },
-  memorySizeMegabytes: { kind: 'count', value: 'MB', help: 'Memory of the functions.', preset: '512' },
-  logLevel: {
-    kind: 'choice',
-    choices: ['error', 'warn', 'info', 'debug'],
-    help: 'The lowest level that the functions log.',
-    preset: 'warn',
-  },
-  accessLogs: { kind: 'switch', help: 'Logs a line for each frame at the gateway.', preset: 'false' },
-  tracing: { kind: 'switch', help: 'Sends sampled traces to X-Ray.', preset: 'false' },
-  otlpUrl: {
-    kind: 'text',
-    value: 'URL',
-    help: 'Sends traces of messages whose publishers ask for it to this OTLP collector (docs/observability.md).',
-  },
-} as const satisfies Record<string, Setting>;
+} as const satisfies Readonly<Record<string, Setting>>;
+
+/** Every setting, in the order of the help. */
+export const SETTINGS = {
+  ...OTHERS,
+  ...settingsOf(BROKER),
+  ...settingsOf(THROTTLE, 'throttle'),
+  ...settingsOf(FAN_OUT, 'fanOut'),
+  ...settingsOf(BREAKER, 'breaker'),
+  ...QUOTA_SETTINGS,
+  ...settingsOf(ALARMS, 'alarms'),
+  ...settingsOf(TABLE, 'table'),
+};
 
 export type SettingName = keyof typeof SETTINGS;
 
@@ -317,12 +158,32 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 /** A setting by its name, as the plain interface. */
 export function settingOf(name: SettingName): Setting {
-  return SETTINGS[name];
+  return SETTINGS[name] as Setting;
+}
+
+/** The values of a setting, for people: `iam|none`, `SECONDS`. */
+export function valuesOf({ kind, value, choices = [], none }: Partial<Setting>): string {
+  if (kind === 'choice') return [...choices, ...(none ? ['none'] : [])].join('|');
+  if (kind === 'switch') return '[true|false]';
+  return value ?? { count: 'COUNT', json: 'FILE' }[kind as string] ?? '';
 }
 
 /** `framesPerSecond` → `--frames-per-second`. */
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The settings that a stack was deployed with, as text. */
+export type Deployed = { readonly [Name in SettingName]?: string };
+
+/** Where the template of a stack has them. */
+export const SETTINGS_METADATA = 'apus:settings';
+
+/** Undefined for a template that does not come from the app of `npm run deploy`. */
+export function settingsIn(template: {
+  readonly Metadata?: Readonly<Record<string, unknown>>;
+}): Deployed | undefined {
+  return template.Metadata?.[SETTINGS_METADATA] as Deployed | undefined;
 }
 
 /** A setting has a wrong value. */
@@ -340,24 +201,55 @@ export class Settings {
 
   text(name: SettingName): string | undefined {
     const value = this.#read(name);
-    if (value === undefined || value === null || value === '') return undefined;
-    const { choices } = settingOf(name);
-    const text = String(value);
-    if (choices === undefined || choices.includes(text)) return text;
-    throw new SettingError(`${flagOf(name)} is one of ${choices.join(', ')}, not "${text}".`);
+    return value === undefined || value === null || value === '' ? undefined : String(value);
   }
 
-  count(name: SettingName): number | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (/^\d+$/.test(text)) return Number(text);
-    throw new SettingError(`${flagOf(name)} is a whole number, not "${text}".`);
+  /** All settings that are not defaults. */
+  given(): Deployed {
+    return Object.fromEntries(
+      SETTING_NAMES.map((name) => [name, this.text(name)]).filter(([, text]) => text !== undefined),
+    );
   }
 
-  switch(name: SettingName): boolean | undefined {
+  /** @throws {SettingError} for a text that is no value of the setting's kind */
+  value<Name extends SettingName>(name: Name): ValueOf<(typeof SETTINGS)[Name]> | undefined {
     const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (text === 'true' || text === 'false') return text === 'true';
-    throw new SettingError(`${flagOf(name)} is true or false, not "${text}".`);
+    return text === undefined ? undefined : (parsed(name, text) as ValueOf<(typeof SETTINGS)[Name]>);
+  }
+}
+
+function parsed(name: SettingName, text: string): unknown {
+  const { kind, choices = [], none = false, within, rule } = settingOf(name);
+  const refuse = (words: string): never => {
+    throw new SettingError(`${flagOf(name)} ${words} not "${text}".`);
+  };
+  switch (kind) {
+    case 'count':
+      return /^\d+$/.test(text) ? Number(text) : refuse('is a whole number,');
+    case 'switch':
+      return text === 'true' || text === 'false' ? text === 'true' : refuse('is true or false,');
+    case 'choice': {
+      const texts = none ? [...choices, 'none'] : choices;
+      if (!texts.includes(text)) return refuse(`is one of ${texts.join(', ')},`);
+      return none && text === 'none' ? false : text;
+    }
+    case 'list':
+      return text.split(',');
+    case 'json': {
+      const whole = jsonIn(name, text);
+      return within === undefined ? whole : (whole as Readonly<Record<string, unknown>> | null)?.[within];
+    }
+    default:
+      return rule === undefined || rule[0].test(text) ? text : refuse(rule[1]);
+  }
+}
+
+/** The content of a file. It is checked like the prop. */
+function jsonIn(name: string, path: string): unknown {
+  try {
+    // npm runs the command in the repository, and says where it was called.
+    return JSON.parse(readFileSync(resolve(process.env.INIT_CWD ?? '.', path), 'utf8'));
+  } catch (error) {
+    throw new SettingError(`--${name}: ${(error as Error).message}`);
   }
 }

@@ -4,7 +4,14 @@ import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import { calledAs } from './broker-function.ts';
-import { BATCH_SIZE, POSTS_PER_WORKER_SECOND, SWEEP_INTERVAL, WORKERS_MAX, WORKERS_MIN } from './defaults.ts';
+import {
+  BATCH_SIZE,
+  POSTS_PER_WORKER_SECOND,
+  SWEEP_INTERVAL,
+  TIMER_CALLS_MAX,
+  WORKERS_MAX,
+  WORKERS_MIN,
+} from './defaults.ts';
 import type { Functions } from './functions.ts';
 import type { QueuePair } from './queues.ts';
 
@@ -47,7 +54,7 @@ export function connectSources(
   const timers = calledAs(functions.timers).addEventSourceMapping('Source', {
     eventSourceArn: queues.timers.queue.queueArn,
     batchSize: BATCH_SIZE,
-    maxConcurrency: WORKERS_MIN,
+    maxConcurrency: TIMER_CALLS_MAX,
     reportBatchItemFailures: true,
   });
   for (const source of [fanOut, timers]) {

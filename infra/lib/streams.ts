@@ -5,11 +5,6 @@ import { PropsError } from './props-error.ts';
 /** All variables of a function have 4 KB together. */
 const VARIABLE_BYTES_MAX = 2_048;
 
-/** The streams in the form that the functions get: default values are left out. */
-export function streamsVariable(streams: readonly GivenStream[]): string {
-  return JSON.stringify(streams);
-}
-
 /** @throws {PropsError} */
 export function checkStreams(scope: IConstruct, streams: readonly GivenStream[]): void {
   try {
@@ -17,7 +12,7 @@ export function checkStreams(scope: IConstruct, streams: readonly GivenStream[])
   } catch (error) {
     throw new PropsError(scope, (error as Error).message);
   }
-  const bytes = Buffer.byteLength(streamsVariable(streams));
+  const bytes = Buffer.byteLength(JSON.stringify(streams));
   if (bytes <= VARIABLE_BYTES_MAX) return;
   throw new PropsError(
     scope,

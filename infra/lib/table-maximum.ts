@@ -14,11 +14,11 @@ interface Units {
 }
 
 /**
- * With both tables more than twice the dearest frame that clients send all day (docs/costs.md): DISCONNECT writes 3 units,
- * some to each table, SUBSCRIBE with 50 retained messages reads 12. The SUBSCRIBE that widens a filter, once, writes 6.
+ * With both tables more than twice the dearest frame that clients send all day (loadtest/results/operations.md):
+ * DISCONNECT writes 3 units, some to each table, SUBSCRIBE with 50 retained messages reads 12. The SUBSCRIBE that widens a filter, once, writes 6.
  *
  * The dearest frame of all is above every bound that would help. 96 KB hold one retained message of 97 write units, or
- * thousands of small ones and of filters at 1 and 2 units each (docs/data-model.md). Such frames are what the maximum
+ * thousands of small ones and of filters at 1 and 2 units each. Such frames are what the maximum
  * stops.
  */
 const FRAME: Units = { reads: 8, writes: 4 };

@@ -1,17 +1,16 @@
-import { EXPORT_FORMATS, type ExportFormat, VARIABLES } from '@apus/cloud/lambda';
+import { variableOf } from '@apus/aws/function-options';
+import { type ExportFormat, VARIABLES } from '@apus/aws/lambda';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
-import type { Construct, IConstruct } from 'constructs';
+import type { Construct } from 'constructs';
 import { acknowledge, acknowledgeRule, acknowledgeWildcard } from './acknowledge.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
-import type { ApusBrokerProps } from './props.ts';
-import { PropsError } from './props-error.ts';
 import type { BrokerTable } from './table.ts';
 
 /** As long as the rows themselves: the owner may need an invoice a year later. */
@@ -68,18 +67,9 @@ export class UsageExport {
   }
 }
 
-/** @throws {PropsError} */
-export function checkUsageExport(scope: IConstruct, { usage, usageExport }: ApusBrokerProps): void {
-  if (usageExport === undefined) return;
-  if (!EXPORT_FORMATS.includes(usageExport))
-    throw new PropsError(scope, `usageExport is one of ${EXPORT_FORMATS.join(', ')}.`);
-  if (usage !== true)
-    throw new PropsError(scope, 'usageExport needs usage: without it there is nothing to export.');
-}
-
 /** The function needs only these of the variables that all functions have. */
 function variablesOf(environment: Readonly<Record<string, string>>): Record<string, string> {
-  const names: readonly string[] = [VARIABLES.tableName, VARIABLES.logLevel];
+  const names: readonly string[] = [VARIABLES.tableName, variableOf('logLevel')];
   return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));
 }
 

@@ -4,7 +4,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { RemovalPolicy } from 'aws-cdk-lib/core';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { describe, expect, it } from 'vitest';
 import { synthBroker } from './support/synth.ts';
 
@@ -331,6 +331,6 @@ describe('a domain of the owner', () => {
     }));
     named.hasResourceProperties('AWS::ApiGatewayV2::ApiMapping', { ApiMappingKey: 'mqtt' });
     named.hasResourceProperties('AWS::Route53::RecordSet', { Name: 'mqtt.example.com.', Type: 'A' });
-    expect(broker.url).toBe('wss://mqtt.example.com/mqtt');
+    expect(Stack.of(broker).resolve(broker.url)).toBe('wss://mqtt.example.com/mqtt');
   });
 });

@@ -13,15 +13,15 @@ vi.setConfig({ testTimeout: 120_000 });
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   gateway: 735,
   disconnect: 672,
-  fanOut: 665,
+  fanOut: 700,
   timers: 676,
-  sweep: 660,
-  operator: 690,
+  sweep: 690,
+  operator: 775,
   publish: 700,
   api: 790,
   usageExport: 460,
-  kafka: 655,
-  iotCore: 655,
+  kafka: 687,
+  iotCore: 688,
   rules: 1_050,
   rulesKafka: 1_550,
   breaker: 400,
@@ -38,11 +38,11 @@ const UNWANTED = [
   'mqtt',
 ];
 
-const GUIDE = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+const GUIDE = readFileSync(new URL('../../loadtest/results/cold-starts.md', import.meta.url), 'utf8');
 /** How far the sizes in the guide may differ from the deployed ones. */
 const STALE_SHARE = 0.03;
 
-/** Kilobytes of a function in the table of docs/deploy.md: minified, and compressed. */
+/** Kilobytes of a function in the table of loadtest/results/cold-starts.md: minified, and compressed. */
 function documentedKilobytes(name: EntryName): readonly [number, number] {
   const [, minified, compressed] =
     new RegExp(`^\\| ${name} \\| (\\d+) KB \\| (\\d+) KB `, 'm').exec(GUIDE) ?? [];
@@ -61,7 +61,7 @@ function bundleOf(name: EntryName): Promise<Bundle> {
 }
 
 describe.each(names)('the bundle of %s', (name) => {
-  it('is no larger than a cold start allows, contains no unused modules, and has the size in docs/deploy.md', async () => {
+  it('is no larger than a cold start allows, contains no unused modules, and has the size in loadtest/results/cold-starts.md', async () => {
     const { code, gzipBytes, packages } = await bundleOf(name);
     expect(code.length / 1_024).toBeLessThanOrEqual(KILOBYTES_MAX[name]);
     expect(packages.map(([packageName]) => packageName).filter((each) => UNWANTED.includes(each))).toEqual(

@@ -2,7 +2,11 @@ import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { requireAdoptable, requireTablesToUse } from '../cli/adopted.ts';
+import { checkSettings } from '../cli/check-settings.ts';
+import { parseFlags } from '../cli/flags.ts';
 import { goingOn } from '../cli/going-on.ts';
+import { createApp } from '../lib/create-app.ts';
+import { type Deployed, SETTING_NAMES, type SettingName, settingsIn } from '../lib/settings.ts';
 
 const ADOPTED = { tableName: 'M', sessionsTableName: 'S' };
 const KEYS = [
@@ -181,26 +185,83 @@ describe('the output after a stack is destroyed', () => {
     Outputs,
   } as const;
 
+  const linesFor = (settings: Deployed, isThere: (id: string) => boolean = () => true) =>
+    goingOn(stack, settings, isThere, 'eu-west-1');
+
   it('is the command that deploys with the remaining tables', () => {
-    expect(goingOn({ ...stack, Outputs }, () => true, 'eu-west-1').at(-1)).toBe(
+    expect(linesFor({ httpPublish: 'keys' }).at(-1)).toBe(
       '  npm run deploy -- --name apus --region eu-west-1 --http-publish keys --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token --publish-keys-secret-arn arn:keys --encryption-key-arn arn:key',
     );
     const left = ['M', 'S', 'arn:token'];
-    expect(goingOn({ ...stack, Outputs }, (id) => left.includes(id), 'eu-west-1').at(-1)).toBe(
+    expect(linesFor({}, (id) => left.includes(id)).at(-1)).toBe(
       '  npm run deploy -- --name apus --region eu-west-1 --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token',
     );
   });
 
-  it('names the table of streams and rooms, for which one of them has to be deployed', () => {
-    const left = [...Outputs.slice(0, 2), { OutputKey: 'StreamsTableName', OutputValue: 'H' }];
-    expect(goingOn({ ...stack, Outputs: left }, () => true, 'eu-west-1').slice(2)).toEqual([
-      '  npm run deploy -- --name apus --region eu-west-1 --streams FILE --adopt-table M --adopt-sessions-table S --adopt-streams-table H',
-      '',
-      'If it had rooms: with --presence. If it had rooms alone: without --streams FILE.',
-    ]);
+  it('has every flag of the deployment, quoted where a shell would change it', () => {
+    const settings = { usage: 'true', httpApi: 'iam', tags: 'team=a b,x=$1', tokenPublish: "%u/it's/#" };
+    expect(linesFor(settings).at(-1)).toContain(
+      `--usage true --http-api iam --tags 'team=a b,x=$1' --token-publish '%u/it'\\''s/#' --adopt-table M`,
+    );
+  });
+
+  it('says where the secret belongs in a file of --identity', () => {
+    const lines = linesFor({ identity: 'who.json' });
+    expect(lines[2]).toContain('--identity who.json --adopt-table M --adopt-sessions-table S --publish-keys');
+    expect(lines[2]).not.toContain('--token-secret-arn');
+    expect(lines.at(-1)).toBe('In who.json, put "secretArn": "arn:token" in the place of "generated".');
+  });
+
+  it('asks for the flags of a stack that does not name them', () => {
+    expect(goingOn(stack, undefined, () => true, 'eu-west-1').at(-1)).toBe(
+      'Add the other flags that it was deployed with.',
+    );
   });
 
   it('is empty if the tables were deleted', () => {
-    expect(goingOn({ ...stack, Outputs }, (id) => id.startsWith('arn'), 'eu-west-1')).toEqual([]);
+    expect(linesFor({}, (id) => id.startsWith('arn'))).toEqual([]);
+  });
+});
+
+describe('the settings that a stack was deployed with', () => {
+  const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:123456789012:${name}`;
+  const Outputs = [
+    { OutputKey: 'TableName', OutputValue: 'M' },
+    { OutputKey: 'SessionsTableName', OutputValue: 'S' },
+    { OutputKey: 'TokenSecretArn', OutputValue: arn('secretsmanager', 'secret:token-a1B2c3') },
+  ];
+  const stack = {
+    StackName: 'mine',
+    CreationTime: new Date(0),
+    StackStatus: 'DELETE_COMPLETE',
+    Outputs,
+  } as const;
+
+  /** The settings of the command that is printed after such a deployment is destroyed. */
+  function comingBack(settings: Deployed): ReadonlyMap<SettingName, string> {
+    const { app, stack: made } = createApp({ context: { ...settings, 'aws:cdk:bundling-stacks': [] } });
+    const template = app.synth().getStackByName(made.stackName).template;
+    const lines = goingOn(stack, settingsIn(template), () => true, 'eu-west-1');
+    const [, ...args] = (lines[2] ?? '').split(' -- ').flatMap((part) => part.trim().split(' '));
+    return parseFlags(args.slice(args.indexOf('--name')), SETTING_NAMES, {}).settings;
+  }
+
+  it.each<Deployed>([
+    { usage: 'true', usageExport: 'csv', httpApi: 'iam', presence: 'true' },
+    { authentication: 'generated-secret', rotateTokenSecretDays: '30', pointInTimeRecovery: 'true' },
+    { deletionProtection: 'true', maxReadRequestUnits: '0', maxWriteRequestUnits: '100', retainData: 'true' },
+    { streams: 'examples/chat/streams.json', topics: 'examples/portal/topics.json', tenantMetrics: '3' },
+    {
+      framesPerSecond: '50',
+      alarmEmail: 'ops@example.com',
+      budgetDollars: '10',
+      allowedOrigins: 'https://a.example',
+    },
+  ])('%j are kept, and a deployment with the tables takes them', async (settings) => {
+    const given = comingBack(settings);
+    await expect(checkSettings(given)).resolves.toBeUndefined();
+    const ofNewOnes = /^(authentication|rotate|point|deletion|max(Read|Write)R)/;
+    const kept = Object.entries(settings).filter(([name]) => !ofNewOnes.test(name));
+    expect(Object.fromEntries(given)).toMatchObject({ ...Object.fromEntries(kept), name: 'mine' });
   });
 });

@@ -32,7 +32,7 @@ describe('the tables that a deployment goes on with', () => {
     [undefined, 'layout unknown'],
   ])('stop the deployment if an item has layout %s', async (layout, said) => {
     await expect(requireLayout(dynamoDb({ M: [], S: ['2', layout] }), ['M', 'S'])).rejects.toThrow(
-      `The table S has items of ${said}, and this version of Apus reads layout 2. Nothing has been changed.`,
+      `The table S has items of ${said}, and this version of Apus reads layout 2. Nothing has been changed. Deploy this version as a new stack (--name), or go back to the version that wrote the table.`,
     );
   });
 });

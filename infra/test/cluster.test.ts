@@ -313,9 +313,9 @@ describe('alarms', () => {
       const section = RUNBOOK.split(/^## /m).find((each) =>
         each.split('\n')[0]?.toLowerCase().replaceAll(' ', '-').startsWith(anchor),
       );
-      expect(section).toContain('**What it means.**');
-      expect(section).toContain('**How to look.**');
-      expect(section).toContain('**What to do.**');
+      expect(section).toContain('**Means.**');
+      expect(section).toContain('**Look.**');
+      expect(section).toContain('**Do.**');
     },
   );
 });

@@ -80,7 +80,10 @@ describe('compliance with a key of the owner', () => {
     }));
     template.resourceCountIs('AWS::KMS::Key', 0);
     requireKeyEverywhere(template, KEY_ARN, 1);
-    Annotations.fromStack(stack).hasWarning('*', Match.stringLikeRegexp('docs/deploy.md#compliance'));
+    Annotations.fromStack(stack).hasWarning(
+      '*',
+      Match.stringLikeRegexp('docs/deploy-settings.md#compliance'),
+    );
   });
 
   it('adds to the policy of a key that the app makes, and does not warn', () => {

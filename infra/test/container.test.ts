@@ -23,6 +23,13 @@ function jsonOf(instruction: string): string[] {
   return JSON.parse(line?.slice(line.indexOf(`${instruction} [`) + instruction.length) ?? '[]') as string[];
 }
 
+function manifestOf(folder: string) {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Record<
+    'dependencies' | 'optionalDependencies' | 'peerDependencies',
+    Readonly<Record<string, string>>
+  >;
+}
+
 /** The exit code and the words of the health check. */
 function health(url: string): Promise<{ code: number; stderr: string }> {
   const script = join(ROOT, 'infra/container/healthy.mjs');
@@ -71,6 +78,13 @@ describe('the container', () => {
       'node',
       '/app/infra/container/healthy.mjs',
     ]);
+  });
+
+  it('has the packages that the command loads late', () => {
+    const { dependencies } = manifestOf('infra/container');
+    const { dependencies: late, optionalDependencies, peerDependencies } = manifestOf('packages/cli');
+    expect(dependencies).toEqual({ ...late, ...optionalDependencies, ...peerDependencies });
+    expect(text).toContain('npm ci --omit=dev --workspace infra/container');
   });
 
   it('starts the command of the build, which admits no client before its owner says which may connect', async () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { METRICS } from '@apus/cloud/lambda';
+import { METRICS } from '@apus/aws/lambda';
 import { billOf, type Usage } from '@apus/cost';
 import { describe, expect, it } from 'vitest';
 import { synthBroker } from './support/synth.ts';
 
-const GUIDE = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+const GUIDE = readFileSync(new URL('../../docs/deploy-operations.md', import.meta.url), 'utf8');
 
-/** As packages/cost has it, for a mapping whose queue is empty. */
+/** As extensions/cost has it, for a mapping whose queue is empty. */
 const POLLS_PER_MAPPING = 650_000;
 /** Every ten minutes of thirty days; a second of 256 MB each. */
 const SWEEPS = 6 * 24 * 30;
@@ -53,7 +53,7 @@ function row(title: string): readonly string[] {
     .map((cell) => cell.trim());
 }
 
-describe('the cost of an idle broker, as in docs/deploy.md', () => {
+describe('the cost of an idle broker, as in docs/deploy-operations.md', () => {
   it.each(Object.entries(ROWS))('%s', (title, used) => {
     expect(row(title)).toEqual([dollars(used, false), dollars(used, true)]);
   });

@@ -51,6 +51,7 @@ describe('a broker with a bridge from AWS IoT Core', () => {
   });
 
   it.each([
+    ['Messages of AWS IoT Core could not be published.', 'iot-core-errors'],
     ['Messages of AWS IoT Core wait.', 'iot-core-delay'],
     ['A message of AWS IoT Core was given up.', 'iot-core-dead-letters'],
     ['Messages of AWS IoT Core could be none here, and were left out.', 'iot-core-messages-skipped'],

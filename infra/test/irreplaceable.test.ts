@@ -29,7 +29,7 @@ function irreplaceable(resources: Readonly<Record<string, Resource>>): object {
 
 /**
  * A change that fails here would remove the address or the data of all existing deployments. If you want it all the
- * same, update the snapshot (`vitest -u`), and explain in docs/deploy.md how to move.
+ * same, update the snapshot (`vitest -u`), and explain in docs/deploy-operations.md how to move.
  */
 it('an upgrade replaces neither the API, nor the stage, nor the table, nor a queue, nor a secret', async () => {
   const { Resources } = synthApp().toJSON();

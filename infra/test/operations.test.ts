@@ -1,37 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { METRICS } from '@apus/cloud/lambda';
+import { METRICS } from '@apus/aws/lambda';
 import { Match } from 'aws-cdk-lib/assertions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
-import { synthBroker } from './support/synth.ts';
+import { EVERY_ALARM, synthBroker } from './support/synth.ts';
 
 const { template } = synthBroker();
 /** With everything that is watched. */
 const { template: whole } = synthBroker({
   httpPublish: 'keys',
   httpApi: { keysSha256: ['0'.repeat(64)] },
-  alarms: { frameMilliseconds: 500, sweepMissing: true },
+  alarms: { frameMilliseconds: 500, messagesDropped: 100, sweepMissing: true },
   rollbackOnAlarm: true,
 });
-/** With every alarm that there can be. */
-const { template: everyAlarm } = synthBroker({
-  httpPublish: 'keys',
-  httpApi: { keysSha256: ['0'.repeat(64)] },
-  alarms: { frameMilliseconds: 500, sweepMissing: true },
-  rollbackOnAlarm: true,
-  streams: [{ name: 'chat', topicFilter: 'chat/#' }],
-  usage: true,
-  usageExport: 'csv',
-  kafka: [
-    {
-      name: 'market',
-      kafka: { aws: { clusterArn: 'arn:aws:kafka:eu-west-1:123456789012:cluster/market/0a1b-2' } },
-      in: [{ topic: 'prices', to: 'prices/{key}' }],
-    },
-  ],
-  iotCore: [{ name: 'things', iotCore: {}, in: [{ filter: 'things/#' }] }],
-  rules: [{ name: 'again', filter: 'orders/#', to: { publish: { topic: 'copies/{1}' } } }],
-});
+const { template: everyAlarm } = synthBroker(EVERY_ALARM);
 const RUNBOOK = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 /** CloudWatch's permanent free tier of each account. */
 const FREE_DASHBOARD_METRICS = 50;
@@ -58,10 +40,10 @@ const alarmsOf = (from: typeof template) =>
 const alarms = alarmsOf(template);
 
 describe('alarms', () => {
-  it('are twelve, each of one metric, as their price in docs/deploy.md has it', () => {
+  it('are twelve, each of one metric, as their price in docs/deploy-operations.md has it', () => {
     expect(alarms).toHaveLength(12);
     expect(alarms.filter(({ MetricName }) => typeof MetricName === 'string')).toHaveLength(12);
-    expect(alarmsOf(whole)).toHaveLength(20);
+    expect(alarmsOf(whole)).toHaveLength(21);
   });
 
   it('go off at a flood of requests that the publish URL refuses, where there is one', () => {
@@ -88,9 +70,9 @@ describe('alarms', () => {
     (description) => {
       const anchor = /docs\/runbook\.md#([\w-]+)$/.exec(description)?.[1];
       const section = sectionOf(RUNBOOK, anchor ?? '');
-      expect(section).toContain('**What it means.**');
-      expect(section).toContain('**How to look.**');
-      expect(section).toContain('**What to do.**');
+      expect(section).toContain('**Means.**');
+      expect(section).toContain('**Look.**');
+      expect(section).toContain('**Do.**');
     },
   );
 

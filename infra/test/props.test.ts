@@ -124,7 +124,7 @@ describe('an invalid prop is reported at synthesis, with the allowed values', ()
     [
       'an origin that no browser sends',
       { allowedOrigins: ['https://app.example.com/'] },
-      'Test/Broker: allowedOrigins has origins as https://app.example.com, not "https://app.example.com/".',
+      'Test/Broker: allowedOrigins: a browser sends this origin as https://app.example.com, not "https://app.example.com/".',
     ],
     [
       'connections of all together',
@@ -135,6 +135,11 @@ describe('an invalid prop is reported at synthesis, with the allowed values', ()
       'a limit that is none',
       { limits: { recieveMaximum: 3 } },
       'Test/Broker: limits.recieveMaximum is no limit of the broker. There are maximumPacketSize,',
+    ],
+    [
+      'a limit with the name of an inherited member',
+      { limits: { constructor: 3 } as object },
+      'Test/Broker: limits.constructor is no limit of the broker. There are maximumPacketSize,',
     ],
     [
       'a negative limit',

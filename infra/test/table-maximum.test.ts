@@ -7,8 +7,8 @@ import { tableMaximumOf } from '../lib/table-maximum.ts';
 import { synthApp, synthBroker } from './support/synth.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
-const GUIDE = read('deploy.md');
-const COSTS = read('costs.md');
+const GUIDE = read('deploy-operations.md');
+const COSTS = read('../loadtest/results/operations.md');
 /** A broker has two tables with the same maximum. */
 const TABLES = 2;
 const SECONDS_PER_DAY = 24 * 60 * 60;
@@ -75,7 +75,7 @@ describe('the on-demand maximum of a table', () => {
     });
   });
 
-  it('allows clients twice the most expensive frame that docs/costs.md lists for one client that repeats one action', () => {
+  it('allows clients twice the most expensive frame that operations.md lists for one client that repeats one action', () => {
     const writesOf = (row: string) => {
       const line = COSTS.split('\n').find((each) => each.startsWith(`| ${row} |`)) ?? '';
       return Number(line.split('|')[5]);
@@ -90,7 +90,7 @@ describe('the on-demand maximum of a table', () => {
   });
 });
 
-describe('docs/deploy.md', () => {
+describe('docs/deploy-operations.md', () => {
   it('says what a day at the maximum costs, and a day without one [SEC-COST-1]', () => {
     const { maxReadRequestUnits = 0, maxWriteRequestUnits = 0 } = tableMaximumOf({});
     expect(GUIDE).toContain(

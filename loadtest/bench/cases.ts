@@ -1,8 +1,9 @@
 import { readScenario } from '../src/scenario/read-scenario.ts';
 import type { Qos, Scenario } from '../src/scenario/scenario.ts';
+import type { WireName } from './wires.ts';
 
 /** The kind of a case: it determines the compared figure, and which direction is better. */
-export type CaseKind = 'idle' | 'paced' | 'saturated';
+export type CaseKind = 'handshakes' | 'idle' | 'paced' | 'saturated';
 
 /** One row of the comparison: a scenario that every broker runs. */
 export interface Case {
@@ -13,14 +14,25 @@ export interface Case {
   readonly scenario: Scenario;
 }
 
+/** A case over one wire: each wire of a broker is a process of its own. */
+export interface WiredCase extends Case {
+  readonly wire: WireName;
+}
+
 /** The payload size of the Open MQTT Benchmark Suite, which is the size of our header. */
 const PAYLOAD_BYTES = 16;
 
 /** The generator shares two cores with the broker: with a higher rate the case would measure the generator. */
-const CONNECTS_PER_SECOND = 1_000;
+export const CONNECTS_PER_SECOND = 1_000;
 
 /** Open files of a process are 20,000 on small machines, of which generator and broker need one each. */
 const IDLE_CONNECTIONS = 10_000;
+
+/** Handshakes: enough for two seconds, and under way enough to keep a broker busy. */
+const HANDSHAKES = 5_000;
+const HANDSHAKES_WINDOW = 50;
+/** Never reached: the window sets the pace. */
+const HANDSHAKES_PER_SECOND = 100_000;
 
 /**
  * Messages in flight in a closed loop: few enough for any broker's default limits (Mosquitto has 20 of QoS 1 and 2 in
@@ -48,11 +60,28 @@ export const CASES: readonly Case[] = [
   shared(),
 ];
 
+/** Only for those who ask for it. */
+export const HANDSHAKES_CASE: Case = handshakes();
+
 /** Runs before the others, so that no broker is compared while its code is still being compiled. */
 export const WARM_UP: readonly Case[] = [
   { ...saturatedPairs(1), name: 'warm-up-pairs', title: 'Warm-up' },
   { ...fanOut(50, 1), name: 'warm-up-fan-out', title: 'Warm-up' },
 ];
+
+/** Each case over each of the wires, one after the other, so that they are measured at about the same time. */
+export function casesOver(cases: readonly Case[], wires: readonly WireName[]): readonly WiredCase[] {
+  return cases.flatMap((each) => wires.map((wire) => ({ ...each, wire })));
+}
+
+function handshakes(): Case {
+  const title = `${count(HANDSHAKES)} handshakes, ${HANDSHAKES_WINDOW} under way, as fast as it goes`;
+  const { scenario, ...rest } = caseOf('handshakes', title, 'handshakes', [
+    { name: 'connections', clients: HANDSHAKES },
+  ]);
+  const pace = { connectsPerSecond: HANDSHAKES_PER_SECOND, connectWindow: HANDSHAKES_WINDOW };
+  return { ...rest, scenario: { ...scenario, ...pace } };
+}
 
 function idle(): Case {
   return caseOf(

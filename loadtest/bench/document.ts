@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CommandError } from '../src/cli/cli-error.ts';
 import type { MachineInfo } from '../src/report/machine.ts';
-import type { BenchOptions } from './options.ts';
+import type { WiredCase } from './cases.ts';
+import type { BenchOptions, Section } from './options.ts';
 import type { Results } from './results.ts';
 import type { Contender } from './rounds.ts';
 import { tablesText } from './tables.ts';
 
 export interface BenchFacts {
   readonly options: BenchOptions;
+  readonly cases: readonly WiredCase[];
   readonly contenders: readonly Contender[];
   readonly results: Results;
   readonly machine: MachineInfo;
@@ -17,11 +19,11 @@ export interface BenchFacts {
   readonly args: readonly string[];
 }
 
-const BEGIN = '<!-- bench: begin -->';
-const END = '<!-- bench: end -->';
-
 /** The command, the machine, the versions, and the tables. */
-export function reportText({ options, contenders, results, ...facts }: BenchFacts): string {
+export function reportText(
+  { options, cases, contenders, results, ...facts }: BenchFacts,
+  isShort = false,
+): string {
   const { machine, startedAt, rounds, minutes, args } = facts;
   const flags = args.filter((arg) => arg !== '--write');
   const command = ['npm run bench', ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
@@ -36,23 +38,25 @@ export function reportText({ options, contenders, results, ...facts }: BenchFact
     ].join('\n'),
     tablesText(
       results,
-      options.cases,
+      cases,
       contenders.map(({ kind }) => kind),
+      isShort,
     ),
   ].join('\n\n');
 }
 
 /**
- * Writes the report between the document's marks. Returns the document's path.
+ * Writes the report, of the tables only the ratios, between the marks of a section of the document. Returns the document's path.
  *
  * @throws {CommandError} if the marks are missing
  */
-export function writeReport(path: string, facts: BenchFacts): string {
+export function writeReport(path: string, section: Section, facts: BenchFacts): string {
+  const [begin, end] = [`<!-- ${section}: begin -->`, `<!-- ${section}: end -->`];
   const text = readFileSync(path, 'utf8');
-  const before = text.split(BEGIN)[0];
-  const after = text.split(END)[1];
-  if (!text.includes(BEGIN) || before === undefined || after === undefined)
-    throw new CommandError(`${path} has no place for the tables: it needs the lines ${BEGIN} and ${END}.`);
-  writeFileSync(path, `${before}${BEGIN}\n\n${reportText(facts)}\n\n${END}${after}`);
+  const before = text.split(begin)[0];
+  const after = text.split(end)[1];
+  if (!text.includes(begin) || before === undefined || after === undefined)
+    throw new CommandError(`${path} has no place for the tables: it needs the lines ${begin} and ${end}.`);
+  writeFileSync(path, `${before}${begin}\n\n${reportText(facts, true)}\n\n${end}${after}`);
   return path;
 }

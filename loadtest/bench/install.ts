@@ -44,12 +44,12 @@ export function run({ command, args, cwd, fineCodes = [] }: Command, stop?: Abor
   const child = spawn(command, args, { cwd, signal, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let said = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-    said += chunk.toString();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    said += text;
   });
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
   });
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new CannotInstall(`\`${command} ${args.join(' ')}\` ${why}`));

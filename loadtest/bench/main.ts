@@ -1,15 +1,17 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandError, UsageError } from '../src/cli/cli-error.ts';
 import { stopSignal } from '../src/cli/stop-signal.ts';
 import { machineInfo } from '../src/report/machine.ts';
 import { CannotInstall } from './brokers/broker.ts';
+import { casesOver } from './cases.ts';
 import { reportText, writeReport } from './document.ts';
 import { type BenchOptions, HELP, optionsFrom } from './options.ts';
 import { Results } from './results.ts';
 import { type Contender, playRound } from './rounds.ts';
+import { type Certificate, makeCertificate } from './wires.ts';
 
 /** The folder of this built file: `loadtest/dist`. */
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -32,6 +34,8 @@ async function bench(options: BenchOptions): Promise<void> {
   const stop = stopSignal();
   const contenders = await prepareAll(options, stop);
   if (contenders.length === 0) throw new CommandError('No broker could be installed.');
+  const certificate = options.wires.includes('tls') ? certificateOfRun() : undefined;
+  const cases = casesOver(options.cases, options.wires);
   const results = new Results();
   const startedAt = new Date();
   const fromMs = performance.now();
@@ -44,6 +48,8 @@ async function bench(options: BenchOptions): Promise<void> {
     await playRound(rounds, {
       ...options,
       contenders,
+      cases,
+      certificate,
       openFilesMax: machine.openFilesMax,
       workerProcess: join(HERE, 'worker-process.mjs'),
       untilMs: fromMs + options.minutesMax * 60_000,
@@ -57,6 +63,7 @@ async function bench(options: BenchOptions): Promise<void> {
   const minutes = (performance.now() - fromMs) / 60_000;
   const facts = {
     options,
+    cases,
     contenders,
     results,
     machine,
@@ -66,8 +73,17 @@ async function bench(options: BenchOptions): Promise<void> {
     args: process.argv.slice(2),
   };
   console.log(reportText(facts));
-  if (options.isWritten) say(`Written into ${writeReport(join(ROOT, 'docs', 'benchmarks.md'), facts)}.`);
+  if (options.section !== undefined)
+    say(
+      `Written into ${writeReport(join(ROOT, 'loadtest', 'results', 'benchmarks.md'), options.section, facts)}.`,
+    );
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+function certificateOfRun(): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), 'apus-bench-tls-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return makeCertificate(folder);
 }
 
 /** The next round is expected to take as long as the last one. */

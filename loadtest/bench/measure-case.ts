@@ -15,6 +15,8 @@ export interface Sample {
   readonly outOfOrder: number;
   readonly connected: number;
   readonly connectionsLost: number;
+  /** From the first handshake to the last CONNACK. */
+  readonly connectionsPerSecond: number;
   readonly connectP50Ms: number;
   readonly connectP99Ms: number;
   /** The broker's CPU time for each connection made. */
@@ -36,6 +38,8 @@ export interface Sample {
 
 export interface CaseRun {
   readonly url: string;
+  /** The authority of a `tls://` broker, in PEM. */
+  readonly certificateAuthority?: string | undefined;
   readonly use: () => ProcessUse;
   readonly startWorker: () => WorkerHandle;
   readonly workers: number;
@@ -46,8 +50,8 @@ export interface CaseRun {
 
 /** Runs a case against a running broker, and reads the resources that its process used. */
 export async function measureCase(
-  { scenario }: Case,
-  { url, use, startWorker, workers, seconds, scale, stop }: CaseRun,
+  { kind, scenario }: Case,
+  { url, certificateAuthority, use, startWorker, workers, seconds, scale, stop }: CaseRun,
 ): Promise<Sample> {
   const before = use();
   let connected = before;
@@ -57,7 +61,8 @@ export async function measureCase(
   const { ledgers, problems } = await runFast({
     assignment: {
       scenario,
-      size: { scale, seconds, part: { number: 1, of: 1 } },
+      // Connections that were only made are not held.
+      size: { scale, seconds: kind === 'handshakes' ? 0 : seconds, part: { number: 1, of: 1 } },
       urls: [url],
       door: 'node',
       workers,
@@ -65,6 +70,7 @@ export async function measureCase(
       runTag: randomInt(0x10000),
       clock: 'monotonic',
       credentials: {},
+      certificateAuthority,
     },
     startWorker,
     onProgress: () => {},
@@ -81,7 +87,8 @@ export async function measureCase(
   });
   const failure = failureOf(ledgers.length, workers, problems);
   if (failure !== undefined) throw new NotMeasured(failure);
-  const { deliveries, connections, generator, receivingSeconds, problems: sentences } = outcomeOf(ledgers);
+  const { deliveries, connections, generator, connectingSeconds, receivingSeconds, ...outcome } =
+    outcomeOf(ledgers);
   const { expected, received, lost, inDoubt, duplicates, outOfOrder, latencyMs } = deliveries;
   const cpuSeconds = drained.cpuSeconds - connected.cpuSeconds;
   const made = Math.max(1, connections.connected);
@@ -89,6 +96,7 @@ export async function measureCase(
     ...{ expected, received, lost, inDoubt, duplicates, outOfOrder },
     connected: connections.connected,
     connectionsLost: connections.lost,
+    connectionsPerSecond: connectingSeconds > 0 ? connections.connected / connectingSeconds : 0,
     connectP50Ms: connections.connectMs.p50,
     connectP99Ms: connections.connectMs.p99,
     connectCpuMicroseconds: ((connected.cpuSeconds - before.cpuSeconds) / made) * 1e6,
@@ -102,7 +110,7 @@ export async function measureCase(
     lagP99Ms: generator.lagMs.p99,
     problems: [
       ...problems,
-      ...Object.entries(sentences).map(([sentence, times]) => `${times} times: ${sentence}`),
+      ...Object.entries(outcome.problems).map(([sentence, times]) => `${times} times: ${sentence}`),
     ],
   };
 }

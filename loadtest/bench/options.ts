@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import { UsageError } from '../src/cli/cli-error.ts';
 import type { BrokerKind } from './brokers/broker.ts';
 import { BROKERS, NAMED_ONLY } from './brokers/index.ts';
-import { CASES, type Case } from './cases.ts';
+import { CASES, type Case, HANDSHAKES_CASE } from './cases.ts';
+import { SUITE } from './suite.ts';
+import { WIRES, type WireName } from './wires.ts';
 
 /** How the benchmark runs this time. */
 export interface BenchOptions {
@@ -10,6 +12,8 @@ export interface BenchOptions {
   /** Programs to use instead of the ones that would be installed, by the broker's name. */
   readonly programs: Readonly<Record<string, string>>;
   readonly cases: readonly Case[];
+  /** Each case runs over each of them. */
+  readonly wires: readonly WireName[];
   readonly rounds: number;
   /** How long messages are published in each case. */
   readonly seconds: number;
@@ -17,9 +21,15 @@ export interface BenchOptions {
   readonly minutesMax: number;
   readonly processes: number;
   readonly scale: number;
-  readonly isWritten: boolean;
+  /** The part of loadtest/results/benchmarks.md into which the ratios are written; undefined: none. */
+  readonly section: Section | undefined;
   readonly json: string | undefined;
 }
+
+/** A run over other wires, or of the suite alone, leaves the main comparison as it is. */
+export type Section = 'bench' | 'wires' | 'suite';
+
+const ALL_CASES: readonly Case[] = [...CASES, HANDSHAKES_CASE, ...SUITE];
 
 const FLAGS = {
   quick: { type: 'boolean' },
@@ -27,6 +37,7 @@ const FLAGS = {
   mosquitto: { type: 'string' },
   before: { type: 'string' },
   cases: { type: 'string' },
+  wires: { type: 'string' },
   rounds: { type: 'string' },
   seconds: { type: 'string' },
   minutes: { type: 'string' },
@@ -41,15 +52,18 @@ export const HELP = `Compares Apus's node door with other brokers on this machin
 Usage: npm run bench -- [FLAGS]
 
   --quick            One round of Apus, Mosquitto and aedes, smaller and shorter: within 3 minutes.
-  --brokers A,B      Of ${BROKERS.map(({ name }) => name).join(', ')}. Default: all that this machine can install.
+  --brokers A,B      Of ${namesOf(BROKERS)}. Default: all that this machine can install.
   --mosquitto PATH   The Mosquitto to compare with. Default: the installed one, or Debian's package.
   --before PATH      Another build of Apus (its apus.js) to compare with, such as the one before a change.
-  --cases A,B        Of ${CASES.map(({ name }) => name).join(', ')}. Default: all.
+  --cases A,B        Of ${namesOf(CASES)}. Default: all of these.
+                     Also ${HANDSHAKES_CASE.name}, and of the Open MQTT Benchmark Suite, at the size for two cores,
+                     ${namesOf(SUITE)}; suite: all eight.
+  --wires A,B        Of ${namesOf(WIRES)}: each case over each of them. TLS needs openssl. Default: ws.
   --rounds N         Rounds, of which medians are taken. Default: 3.
   --seconds N        How long messages are published in each case. Default: 3.
   --minutes N        No round is begun that would end later, and no case after that time. Default: 15.
   --processes N      Processes of the generator. Default: one less than there are cores.
-  --write            Writes the tables into docs/benchmarks.md.
+  --write            Writes the ratios into loadtest/results/benchmarks.md: where other wires, or the suite, have theirs.
   --json FILE        Writes every sample.
 
 A missing broker is installed into loadtest/.bench when it is first asked for. Ctrl+C ends the run with the tables so
@@ -68,6 +82,8 @@ export function optionsFrom(args: readonly string[], cores: number): BenchOption
     ...(mosquitto !== undefined && { mosquitto }),
     ...(before !== undefined && { before }),
   };
+  const cases = casesFrom(values.cases);
+  const wires = chosen('wires', values.wires ?? 'ws', WIRES).map(({ name }) => name);
   const names = values.brokers ?? (isQuick ? 'apus,mosquitto,aedes' : undefined);
   return {
     brokers: [
@@ -75,15 +91,31 @@ export function optionsFrom(args: readonly string[], cores: number): BenchOption
       ...NAMED_ONLY.filter(({ name }) => programs[name] !== undefined),
     ],
     programs,
-    cases: chosen('cases', values.cases, CASES),
+    cases,
+    wires,
     rounds: number('rounds', values.rounds, 1, 20) ?? (isQuick ? 1 : 3),
     seconds: number('seconds', values.seconds, 0.5, 60) ?? (isQuick ? 1.5 : 3),
     minutesMax: number('minutes', values.minutes, 1, 240) ?? (isQuick ? 3 : 15),
     processes: number('processes', values.processes, 1, 16) ?? Math.max(1, cores - 1),
     scale: isQuick ? 0.5 : 1,
-    isWritten: values.write === true,
+    section: values.write === true ? sectionOf(cases, wires) : undefined,
     json: values.json,
   };
+}
+
+function casesFrom(text: string | undefined): readonly Case[] {
+  if (text === undefined) return CASES;
+  const names = text.split(',').map((name) => (name.trim() === 'suite' ? namesOf(SUITE) : name));
+  return chosen('cases', names.join(','), ALL_CASES);
+}
+
+function sectionOf(cases: readonly Case[], wires: readonly WireName[]): Section {
+  if (cases.every((each) => SUITE.includes(each))) return 'suite';
+  return wires.some((wire) => wire !== 'ws') ? 'wires' : 'bench';
+}
+
+function namesOf(all: readonly { readonly name: string }[]): string {
+  return all.map(({ name }) => name).join(', ');
 }
 
 function parsed(args: readonly string[]) {
@@ -103,8 +135,9 @@ function chosen<T extends { readonly name: string }>(
   return text.split(',').map((name) => {
     const found = all.find((each) => each.name === name.trim());
     if (found !== undefined) return found;
-    const names = all.map((each) => each.name).join(', ');
-    throw new UsageError(`--${flag} takes names of ${names}, with commas between them; not "${name}".`);
+    throw new UsageError(
+      `--${flag} takes names of ${namesOf(all)}, with commas between them; not "${name}".`,
+    );
   });
 }
 

@@ -1,22 +1,22 @@
 import type { BrokerKind } from './brokers/broker.ts';
-import type { Case, CaseKind } from './cases.ts';
+import type { CaseKind, WiredCase } from './cases.ts';
 import type { Sample } from './measure-case.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 
-/** All samples of a run, by case and broker. */
+/** All samples of a run, by case, wire and broker. */
 export class Results {
   readonly #samples = new Map<string, Sample[]>();
 
-  add(of: Case, broker: BrokerKind, sample: Sample): void {
+  add(of: WiredCase, broker: BrokerKind, sample: Sample): void {
     const key = keyOf(of, broker);
     this.#samples.set(key, [...(this.#samples.get(key) ?? []), sample]);
   }
 
-  of(given: Case, broker: BrokerKind): readonly Sample[] {
+  of(given: WiredCase, broker: BrokerKind): readonly Sample[] {
     return this.#samples.get(keyOf(given, broker)) ?? [];
   }
 
-  spread(given: Case, broker: BrokerKind, { read }: Figure): Spread | undefined {
+  spread(given: WiredCase, broker: BrokerKind, { read }: Figure): Spread | undefined {
     return spreadOf(this.of(given, broker).flatMap((sample) => read(sample) ?? []));
   }
 
@@ -24,11 +24,13 @@ export class Results {
    * By what factor Apus is better than the other broker in a figure, by medians: above 1 Apus is better, whichever
    * direction is better. Undefined if one of them has no figure.
    */
-  advantage(given: Case, ours: BrokerKind, other: BrokerKind, figure: Figure): number | undefined {
-    const mine = this.spread(given, ours, figure)?.median;
-    const theirs = this.spread(given, other, figure)?.median;
-    if (mine === undefined || theirs === undefined || mine <= 0 || theirs <= 0) return undefined;
-    return figure.isLessBetter ? theirs / mine : mine / theirs;
+  advantage(given: WiredCase, ours: BrokerKind, other: BrokerKind, figure: Figure): number | undefined {
+    return better(this.spread(given, ours, figure), this.spread(given, other, figure), figure);
+  }
+
+  /** By what factor a broker is better over one wire than over another, in the same way. */
+  wireAdvantage(given: WiredCase, other: WiredCase, broker: BrokerKind, figure: Figure): number | undefined {
+    return better(this.spread(given, broker, figure), this.spread(other, broker, figure), figure);
   }
 
   /** A plain object, for a file. */
@@ -37,8 +39,17 @@ export class Results {
   }
 }
 
-function keyOf({ name }: Case, broker: BrokerKind): string {
-  return `${name} ${broker.name}`;
+function keyOf({ name, wire }: WiredCase, broker: BrokerKind): string {
+  return `${name} ${wire} ${broker.name}`;
+}
+
+function better(
+  mine: Spread | undefined,
+  other: Spread | undefined,
+  { isLessBetter }: Figure,
+): number | undefined {
+  if (mine === undefined || other === undefined || mine.median <= 0 || other.median <= 0) return undefined;
+  return isLessBetter ? other.median / mine.median : mine.median / other.median;
 }
 
 /** Something that is compared. */
@@ -85,6 +96,12 @@ const CONNECT_CPU: Figure = {
   isLessBetter: true,
   digits: 'whole',
 };
+const HANDSHAKES: Figure = {
+  name: 'handshakes a second',
+  read: ({ connectionsPerSecond }) => connectionsPerSecond,
+  isLessBetter: false,
+  digits: 'whole',
+};
 const CONNECT_P50: Figure = {
   name: 'connect p50, ms',
   read: ({ connectP50Ms }) => connectP50Ms,
@@ -100,6 +117,7 @@ const CONNECT_P99: Figure = {
 
 /** The figures by which a kind of case is compared, the most important first. */
 export const COMPARED: Readonly<Record<CaseKind, readonly Figure[]>> = {
+  handshakes: [HANDSHAKES, CONNECT_CPU],
   idle: [BYTES, CONNECT_CPU],
   paced: [PER_CPU_SECOND, P50, P99],
   saturated: [PER_CPU_SECOND, PER_SECOND],
@@ -107,6 +125,7 @@ export const COMPARED: Readonly<Record<CaseKind, readonly Figure[]>> = {
 
 /** The figures that are shown, with the spread of the rounds. */
 export const SHOWN: Readonly<Record<CaseKind, readonly Figure[]>> = {
+  handshakes: [HANDSHAKES, CONNECT_CPU, CONNECT_P50, CONNECT_P99],
   idle: [BYTES, CONNECT_CPU, CONNECT_P50, CONNECT_P99],
   paced: [PER_CPU_SECOND, PER_SECOND, P50, P99],
   saturated: [PER_CPU_SECOND, PER_SECOND, P50, P99],

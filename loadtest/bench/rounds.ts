@@ -1,9 +1,10 @@
 import { forkedWorker } from '../src/generator/worker-handles.ts';
 import type { BrokerKind, PreparedBroker } from './brokers/broker.ts';
-import { type Case, WARM_UP } from './cases.ts';
+import { casesOver, WARM_UP, type WiredCase } from './cases.ts';
 import { measureCase } from './measure-case.ts';
 import type { Results } from './results.ts';
 import { type RunningBroker, startBroker } from './running-broker.ts';
+import type { Certificate, WireName } from './wires.ts';
 
 /** The pause between two cases: time for the broker to clean up after the last one (closed sockets, garbage). */
 const PAUSE_MS = 500;
@@ -26,7 +27,10 @@ export interface Contender {
 
 export interface RoundOptions {
   readonly contenders: readonly Contender[];
-  readonly cases: readonly Case[];
+  readonly cases: readonly WiredCase[];
+  readonly wires: readonly WireName[];
+  /** For TLS. */
+  readonly certificate: Certificate | undefined;
   readonly seconds: number;
   readonly scale: number;
   readonly processes: number;
@@ -40,24 +44,29 @@ export interface RoundOptions {
   readonly say: (line: string) => void;
 }
 
+/** A broker over one wire: a process of its own, whose memory no connection of another wire has grown. */
 interface Running extends Contender {
+  readonly wire: WireName;
   readonly broker: RunningBroker;
 }
 
 /**
- * Starts every broker, takes each case through all of them in turn, and stops them. The broker that begins changes from
+ * Starts every broker, once for each wire, takes each case through all of them in turn, and stops them. The broker that begins changes from
  * case to case and round to round, so that no broker always follows the same neighbour.
  */
 export async function playRound(round: number, options: RoundOptions): Promise<void> {
   const running: Running[] = [];
   try {
     for (const contender of options.contenders) {
-      const broker = await startOne(contender, options);
-      if (broker !== undefined) running.push({ ...contender, broker });
+      for (const wire of options.wires) {
+        const broker = await startOne(contender, wire, options);
+        if (broker !== undefined) running.push({ ...contender, wire, broker });
+      }
     }
     for (const each of running) await warmUp(each, options);
     for (const [index, given] of options.cases.entries()) {
-      for (const each of rotated(running, index + round)) {
+      const overWire = running.filter(({ wire }) => wire === given.wire);
+      for (const each of rotated(overWire, index + round)) {
         if (options.stop.aborted || performance.now() > options.untilMs) return;
         if (given.needsSharedSubscriptions && !each.kind.hasSharedSubscriptions) continue;
         await playOne(given, each, options, true);
@@ -68,31 +77,36 @@ export async function playRound(round: number, options: RoundOptions): Promise<v
   }
 }
 
-async function startOne({ kind, prepared }: Contender, { say, stop }: RoundOptions) {
+async function startOne(
+  { kind, prepared }: Contender,
+  wire: WireName,
+  { certificate, say, stop }: RoundOptions,
+) {
   if (stop.aborted) return undefined;
   try {
-    return await startBroker(prepared);
+    return await startBroker(prepared, wire, certificate);
   } catch (error) {
-    say(`${kind.title} could not be started: ${messageOf(error)}`);
+    say(`${kind.title} over ${wire} could not be started: ${messageOf(error)}`);
     return undefined;
   }
 }
 
 async function warmUp(running: Running, options: RoundOptions): Promise<void> {
   for (let times = 0; times < WARM_UPS_MAX && !options.stop.aborted; times += 1) {
-    for (const given of WARM_UP)
+    for (const given of casesOver(WARM_UP, [running.wire]))
       await playOne(given, running, { ...options, seconds: WARM_UP_SECONDS }, false);
     if (running.broker.use().cpuSeconds >= WARM_CPU_SECONDS) return;
   }
 }
 
-async function playOne(given: Case, { kind, broker }: Running, options: RoundOptions, isKept: boolean) {
+async function playOne(given: WiredCase, { kind, broker }: Running, options: RoundOptions, isKept: boolean) {
   const { results, stop, say, seconds, processes, workerProcess } = options;
   if (stop.aborted) return;
   const scale = Math.min(options.scale, filesAllow(given, options.openFilesMax));
   try {
     const sample = await measureCase(given, {
       url: broker.url,
+      certificateAuthority: options.certificate?.pem,
       use: () => broker.use(),
       startWorker: () => forkedWorker(workerProcess),
       workers: processes,
@@ -102,22 +116,24 @@ async function playOne(given: Case, { kind, broker }: Running, options: RoundOpt
     });
     if (stop.aborted) return;
     if (isKept) results.add(given, kind, sample);
-    say(`${given.name}, ${kind.title}: ${lineOf(given, sample)}`);
+    say(`${given.name} over ${given.wire}, ${kind.title}: ${lineOf(given, sample)}`);
     for (const problem of sample.problems) say(`  ${problem}`);
   } catch (error) {
-    say(`${given.name}, ${kind.title}: ${messageOf(error)}`);
+    say(`${given.name} over ${given.wire}, ${kind.title}: ${messageOf(error)}`);
   }
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }
 
 /** Connections of a case that one process may hold open. */
-function filesAllow({ scenario }: Case, openFilesMax: number | undefined): number {
+function filesAllow({ scenario }: WiredCase, openFilesMax: number | undefined): number {
   const clients = scenario.groups.reduce((sum, group) => sum + group.clients, 0);
   return openFilesMax === undefined ? 1 : Math.min(1, (openFilesMax - OTHER_FILES) / clients);
 }
 
-function lineOf({ kind }: Case, sample: Awaited<ReturnType<typeof measureCase>>): string {
+function lineOf({ kind }: WiredCase, sample: Awaited<ReturnType<typeof measureCase>>): string {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
+  if (kind === 'handshakes')
+    return `${whole(sample.connectionsPerSecond)} handshakes/s, ${whole(sample.connectCpuMicroseconds)} µs each`;
   if (kind === 'idle')
     return `${whole(sample.connected)} connections, ${whole(sample.bytesPerConnection)} bytes and ${whole(sample.connectCpuMicroseconds)} µs each`;
   const each =

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import type { Launch, PreparedBroker } from './brokers/broker.ts';
 import { type ProcessUse, processUse } from './process-use.ts';
+import type { Certificate, Listener, WireName } from './wires.ts';
 
 /** A Java program takes a few seconds to listen, more on a busy machine. */
 const START_MS_MAX = 60_000;
@@ -16,6 +17,7 @@ const SAID_LENGTH_MAX = 4_000;
 
 /** A broker's process. */
 export interface RunningBroker {
+  /** `ws://127.0.0.1:PORT/mqtt`, `tcp://…` or `tls://…`. */
   readonly url: string;
   use(): ProcessUse;
   /** Ends it, and returns when it is gone. */
@@ -38,10 +40,13 @@ process.on('exit', () => {
  *
  * @throws {BrokerFailed} when it ends before, or takes too long
  */
-export async function startBroker(prepared: PreparedBroker): Promise<RunningBroker> {
+export async function startBroker(
+  prepared: PreparedBroker,
+  wire: WireName = 'ws',
+  certificate?: Certificate,
+): Promise<RunningBroker> {
   const port = await freePort();
-  const launch = prepared.launch(port);
-  const child = spawnBroker(launch);
+  const child = spawnBroker(prepared.launch(listenerOf(port, wire, certificate)));
   const { pid } = child;
   const said = lastWordsOf(child);
   try {
@@ -52,13 +57,19 @@ export async function startBroker(prepared: PreparedBroker): Promise<RunningBrok
   }
   if (pid === undefined) throw new BrokerFailed('the process has no number');
   return {
-    url: `ws://127.0.0.1:${port}${launch.path}`,
+    url: `${wire}://127.0.0.1:${port}${wire === 'ws' ? '/mqtt' : ''}`,
     use() {
       if (hasEnded(child)) throw new BrokerFailed(`the broker has ended by itself: ${said()}`);
       return processUse(pid);
     },
     stop: () => stop(child),
   };
+}
+
+function listenerOf(port: number, wire: WireName, certificate: Certificate | undefined): Listener {
+  if (wire !== 'tls') return { port, wire };
+  if (certificate === undefined) throw new BrokerFailed('it has no certificate');
+  return { port, wire, certificate };
 }
 
 function spawnBroker({ command, args, environment }: Launch): ChildProcess {

@@ -1,28 +1,48 @@
 import type { BrokerKind } from './brokers/broker.ts';
-import type { Case } from './cases.ts';
+import type { WiredCase } from './cases.ts';
 import type { Sample } from './measure-case.ts';
 import { COMPARED, type Figure, type Results, SHOWN } from './results.ts';
 import { spreadOf } from './statistics.ts';
+import type { WireName } from './wires.ts';
 
-/** The comparison as Markdown: ratios first, then each case with its measurements. */
-export function tablesText(results: Results, cases: readonly Case[], brokers: readonly BrokerKind[]): string {
+/**
+ * The comparison as Markdown: ratios first, of brokers and of the wires of the first one, then each case with its
+ * measurements, unless only ratios are asked for.
+ */
+export function tablesText(
+  results: Results,
+  cases: readonly WiredCase[],
+  brokers: readonly BrokerKind[],
+  isShort = false,
+): string {
   const [ours, ...others] = brokers;
   if (ours === undefined) return '';
   const measured = cases.filter((each) => brokers.some((broker) => results.of(each, broker).length > 0));
-  const ratios = others.length === 0 ? [] : [ratiosText(results, measured, ours, others)];
+  const ratios = [
+    ...(others.length === 0 ? [] : [ratiosText(results, measured, ours, others)]),
+    ...(namesOfWires(measured).length < 2 ? [] : [wiresText(results, measured, ours)]),
+  ];
+  if (isShort && ratios.length > 0) return ratios.join('\n\n');
   return [...ratios, ...measured.map((each) => caseText(results, each, brokers))].join('\n\n');
 }
 
 function ratiosText(
   results: Results,
-  cases: readonly Case[],
+  cases: readonly WiredCase[],
   ours: BrokerKind,
   others: readonly BrokerKind[],
 ): string {
-  const head = ['case', 'figure', ours.title, ...others.map(({ title }) => `${ours.title} : ${title}`)];
+  const head = [
+    'case',
+    'wire',
+    'figure',
+    ours.title,
+    ...others.map(({ title }) => `${ours.title} : ${title}`),
+  ];
   const rows = cases.flatMap((each) =>
     COMPARED[each.kind].map((figure) => [
       each.title,
+      each.wire,
       figure.name,
       medianText(results, each, ours, figure),
       ...others.map((other) => ratioText(results.advantage(each, ours, other, figure))),
@@ -31,9 +51,30 @@ function ratiosText(
   return markdownTable(head, rows);
 }
 
-function caseText(results: Results, given: Case, brokers: readonly BrokerKind[]): string {
+/** Each further wire beside the first. */
+function wiresText(results: Results, cases: readonly WiredCase[], broker: BrokerKind): string {
+  const [first = 'ws', ...others] = namesOfWires(cases);
+  const head = ['case', 'figure', `${broker.title}, ${first}`, ...others.map((wire) => `${wire} : ${first}`)];
+  const rows = cases
+    .filter(({ wire }) => wire === first)
+    .flatMap((each) =>
+      COMPARED[each.kind].map((figure) => [
+        each.title,
+        figure.name,
+        medianText(results, each, broker, figure),
+        ...others.map((wire) => ratioText(results.wireAdvantage({ ...each, wire }, each, broker, figure))),
+      ]),
+    );
+  return markdownTable(head, rows);
+}
+
+function namesOfWires(cases: readonly WiredCase[]): readonly WireName[] {
+  return [...new Set(cases.map(({ wire }) => wire))];
+}
+
+function caseText(results: Results, given: WiredCase, brokers: readonly BrokerKind[]): string {
   const figures = SHOWN[given.kind];
-  const isIdle = given.kind === 'idle';
+  const isIdle = given.kind === 'idle' || given.kind === 'handshakes';
   const more = isIdle
     ? ['connected', 'resident MB']
     : ['cores busy', 'lost', 'doubled', 'out of order', 'generator late p99, ms'];
@@ -47,7 +88,7 @@ function caseText(results: Results, given: Case, brokers: readonly BrokerKind[])
     const measured = figures.map((figure) => spreadText(results, given, broker, figure));
     return [broker.title, ...measured, ...(isIdle ? idleCells(samples) : messageCells(samples))];
   });
-  return `### ${given.title}\n\n${markdownTable(['', ...figures.map(({ name }) => name), ...more], rows)}`;
+  return `### ${given.title}, over ${given.wire}\n\n${markdownTable(['', ...figures.map(({ name }) => name), ...more], rows)}`;
 }
 
 function idleCells(samples: readonly Sample[]): readonly string[] {
@@ -74,13 +115,13 @@ function median(samples: readonly Sample[], read: (sample: Sample) => number, di
   return value.toLocaleString('en', { maximumFractionDigits: digits });
 }
 
-function medianText(results: Results, given: Case, broker: BrokerKind, figure: Figure): string {
+function medianText(results: Results, given: WiredCase, broker: BrokerKind, figure: Figure): string {
   const spread = results.spread(given, broker, figure);
   return spread === undefined ? '–' : figureText(spread.median, figure);
 }
 
 /** The median, and the lowest and highest value if rounds differ. */
-function spreadText(results: Results, given: Case, broker: BrokerKind, figure: Figure): string {
+function spreadText(results: Results, given: WiredCase, broker: BrokerKind, figure: Figure): string {
   const spread = results.spread(given, broker, figure);
   if (spread === undefined) return '–';
   const { median: middle, least, most, count } = spread;
@@ -88,7 +129,7 @@ function spreadText(results: Results, given: Case, broker: BrokerKind, figure: F
   return `${figureText(middle, figure)} (${figureText(least, figure)}–${figureText(most, figure)})`;
 }
 
-/** Bold if Apus is worse: a reader looks for these. */
+/** Bold if the first is worse: a reader looks for these. */
 function ratioText(ratio: number | undefined): string {
   if (ratio === undefined) return '–';
   const text = ratio.toLocaleString('en', { maximumSignificantDigits: 2 });

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { billOf, usageOf } from '@apus/cost';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { skipFor } from '../../test/support/skips.ts';
 import { artilleryFolder, isArtilleryInstalled } from '../src/artillery/install.ts';
 import type { Report } from '../src/report/report.ts';
-import { brokerForTest, runForTest, scenarioOf, urlOf } from './support.ts';
+import { brokerForTest, folderForTest, runForTest, scenarioOf, streamListener, urlOf } from './support.ts';
 
 // A test starts up to five processes, one after another, each of which starts others: this takes seconds, and many on a
 // busy machine.
@@ -41,12 +41,6 @@ async function outcomeOf(child: ChildProcess) {
 }
 
 const loadtest = (...args: readonly string[]) => outcomeOf(start(args));
-
-function folderForTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'apus-loadtest-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** A scenario of a few clients, in a file. */
 function smallScenario(more: object = {}): string {
@@ -96,6 +90,17 @@ async function twoParts(scenario: string, url: string): Promise<string> {
 const FAST = ['--generator', 'fast', '--processes', '2', '--seconds', '0.5'];
 
 describe('loadtest', () => {
+  it('loads a node over TCP, with the fast generator by itself', async () => {
+    const node = await brokerForTest({ listen: [streamListener('tcp')] });
+    const url = node.urls.find((each) => each.startsWith('tcp:')) ?? '';
+    const scenario = smallScenario({ generator: 'artillery' });
+    const args = ['--target', url, '--processes', '1', '--seconds', '0.5'];
+    const { code, stdout } = await loadtest(scenario, ...args);
+    expect(stdout).toMatch(/tcp:.* \(node door\), MQTT 5, fast generator$/m);
+    expect(stdout).toMatch(/^Deliveries +30 +of 30, /m);
+    expect(code).toBe(0);
+  });
+
   it('prints a report for people: counts, latency, the bill', async () => {
     const node = await brokerForTest();
     const { code, stdout, stderr } = await loadtest(smallScenario(), '--target', node.url, ...FAST);
@@ -239,7 +244,12 @@ describe('refused commands', () => {
     [['p2p-1K-1K-1K-1K'], /A load test needs a broker: --target/],
     [['p2p', '--target', 'ws://127.0.0.1:1'], /no scenario "p2p"; there are conn-10K-100/],
     [['p2p-1K-1K-1K-1K', '--target', 'broker'], /--target takes a URL as ws:/],
-    [['p2p-1K-1K-1K-1K', '--target', 'http://127.0.0.1'], /takes a ws: or wss: URL/],
+    [['p2p-1K-1K-1K-1K', '--target', 'http://127.0.0.1'], /takes a URL of ws:, wss:, tcp:, tls:, not http:/],
+    [
+      ['p2p-1K-1K-1K-1K', '--target', 'tcp://127.0.0.1:1', '--generator', 'artillery'],
+      /there is the fast generator alone/,
+    ],
+    [['p2p-1K-1K-1K-1K', '--target', 'tls://127.0.0.1:1', '--door', 'gateway'], /takes WebSockets only/],
     [
       ['p2p-1K-1K-1K-1K', '--target', 'wss://broker.example.com/mqtt'],
       /broker\.example\.com is not this machine\. The run would put up to 2,000 connections and 2,000 messages a second on it: if it is yours to load, add --confirm broker\.example\.com/,
@@ -283,6 +293,7 @@ describe('refused commands', () => {
     const counters = new URL('/counters', node.httpUrl).href;
     const cases: [string[], RegExp][] = [
       [['--target', 'ws://127.0.0.1:1/mqtt'], /No server listens at 127\.0\.0\.1:1\./],
+      [['--target', 'tcp://127.0.0.1:1'], /[Nn]o server listens at 127\.0\.0\.1:1\./],
       [['--target', gateway, '--door', 'node'], /HTTP 400/],
       [['--target', `ws://127.0.0.1:${port}/nowhere`], /HTTP 404/],
       [['--target', node.url, '--counters', `${node.httpUrl}nothing`], /cannot be used: HTTP 404/],
@@ -321,28 +332,32 @@ describe('commands that need no broker', () => {
   });
 });
 
+const NEEDS_ARTILLERY = {
+  timeout: 180_000,
+  ...skipFor(
+    !isArtilleryInstalled(artilleryFolder(LOAD_TEST)) &&
+      'need Artillery, 600 MB: the first `npm run loadtest` installs it',
+  ),
+};
+
 describe('Artillery itself', () => {
-  it.skipIf(!isArtilleryInstalled(artilleryFolder(LOAD_TEST)))(
-    'runs the same scenario with the same report (skipped if Artillery is not installed: it needs 600 MB and is installed with the first load test)',
-    async () => {
-      const engine: string = '../artillery-engine-mqtt/build.mjs';
-      const { buildEngine } = (await import(engine)) as { buildEngine(): Promise<void> };
-      await buildEngine();
-      const node = await brokerForTest();
-      const flags = ['--generator', 'artillery', '--seconds', '0.5', '--json'];
-      const { code, stdout, stderr } = await loadtest(smallScenario(), '--target', node.url, ...flags);
-      expect(code, stderr).toBe(0);
-      const report = JSON.parse(stdout) as Report;
-      expect(report).toMatchObject({
-        generator: 'artillery',
-        outcome: {
-          connections: { asked: 6, connected: 6, lost: 0 },
-          publishes: { sent: 30, acknowledged: 30 },
-          deliveries: { expected: 30, received: 30, lost: 0, duplicates: 0, outOfOrder: 0 },
-        },
-      });
-      expect(stderr).toMatch(/mqtt\.messages_received: \.+ 30/);
-    },
-    180_000,
-  );
+  it('runs the same scenario with the same report', NEEDS_ARTILLERY, async () => {
+    const engine: string = '../artillery-engine-mqtt/build.mjs';
+    const { buildEngine } = (await import(engine)) as { buildEngine(): Promise<void> };
+    await buildEngine();
+    const node = await brokerForTest();
+    const flags = ['--generator', 'artillery', '--seconds', '0.5', '--json'];
+    const { code, stdout, stderr } = await loadtest(smallScenario(), '--target', node.url, ...flags);
+    expect(code, stderr).toBe(0);
+    const report = JSON.parse(stdout) as Report;
+    expect(report).toMatchObject({
+      generator: 'artillery',
+      outcome: {
+        connections: { asked: 6, connected: 6, lost: 0 },
+        publishes: { sent: 30, acknowledged: 30 },
+        deliveries: { expected: 30, received: 30, lost: 0, duplicates: 0, outOfOrder: 0 },
+      },
+    });
+    expect(stderr).toMatch(/mqtt\.messages_received: \.+ 30/);
+  });
 });

@@ -136,12 +136,14 @@ describe('the fast generator', () => {
     const node = await brokerForTest({ connectionsMax: 7 });
     const { outcome } = await runForTest(scenarioOf({ groups: pairs(1) }), node.url, 'node');
     expect(outcome.connections.connected).toBe(7);
-    expect(Object.entries(outcome.problems)).toEqual([
-      [expect.stringMatching(/takes no more connections \(HTTP 503\)/), 3],
-    ]);
-    // The publishers of the last three pairs are missing: their messages do not count as lost.
-    expect(outcome.deliveries).toMatchObject({ expected: 20, received: 20, lost: 0 });
-    expect(outcome.publishes.notSent).toBe(30);
+    // A client whose CONNECT is late loses its place to the next handshake [SEC-PLACE-1]; the others are refused.
+    const problems = Object.entries(outcome.problems);
+    for (const [problem] of problems)
+      expect(problem).toMatch(/takes no more connections \(HTTP 503\)|code 1006/);
+    expect(problems.reduce((sum, [, count]) => sum + count, 0)).toBe(3);
+    // Seven of ten are two pairs at least. Messages for missing subscribers do not count as lost.
+    expect(outcome.deliveries.lost).toBe(0);
+    expect(outcome.deliveries.received).toBeGreaterThanOrEqual(20);
   });
 
   it('reports what a publish was refused for, and expects nothing of it', async () => {

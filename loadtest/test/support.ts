@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type RunningDoors, startDoors } from '@apus/cli';
 import { onTestFinished } from 'vitest';
 import { runFast } from '../src/generator/run-fast.ts';
@@ -15,6 +18,19 @@ export async function brokerForTest(options: Parameters<typeof startDoors>[0] = 
   const node = await startDoors({ port: 0, gatewayPort: 0, counters: true, logSink: () => {}, ...options });
   onTestFinished(() => node.stop());
   return node;
+}
+
+/** A listener of the node without WebSocket, at any free port. */
+export function streamListener(scheme: 'tcp' | 'tls') {
+  const address = { scheme, host: '127.0.0.1', port: 0, connectionsMax: undefined };
+  return { ...address, hasProxyProtocol: false, needsCertificate: false, origins: [] };
+}
+
+/** A folder for one test. */
+export function folderForTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'apus-loadtest-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 export function urlOf(node: RunningDoors, door: Door): string {
@@ -38,6 +54,7 @@ export interface FastTestOptions {
   readonly workers?: number;
   readonly stop?: AbortSignal;
   readonly startAtMs?: number;
+  readonly certificateAuthority?: string;
 }
 
 /** Runs a scenario with the fast generator in this process, against a door of a real broker. */
@@ -45,7 +62,13 @@ export async function runForTest(
   scenario: Scenario,
   url: string,
   door: Door,
-  { size = {}, workers = 1, stop = new AbortController().signal, startAtMs }: FastTestOptions = {},
+  {
+    size = {},
+    workers = 1,
+    stop = new AbortController().signal,
+    startAtMs,
+    certificateAuthority,
+  }: FastTestOptions = {},
 ) {
   const full: Size = { scale: 1, seconds: 0.2, part: ONE_PART, ...size };
   const run = await runFast({
@@ -59,6 +82,7 @@ export async function runForTest(
       runTag: 7,
       clock: 'monotonic',
       credentials: {},
+      certificateAuthority,
     },
     startWorker: localWorker,
     onProgress: () => {},

@@ -15,8 +15,9 @@ export interface Described {
   /** `/clients/{clientid}` */
   readonly path: string;
   readonly responses: Readonly<Record<string, Response>>;
-  readonly 'x-apus-scope': 'tenant' | 'broker';
+  readonly 'x-apus-scope': 'tenant' | 'broker' | 'credential';
   readonly 'x-apus-roles': readonly string[];
+  readonly 'x-apus-doors': readonly string[];
 }
 
 interface OpenApi {
@@ -138,8 +139,20 @@ export async function callApi(
     headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(sent !== undefined && { body: sent }),
   });
-  const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
-  const isJson = type === 'application/json' && text !== '';
+  const isStream = type === 'text/event-stream';
+  const text = isStream ? await firstDataOf(response) : await response.text();
+  const isJson = isStream || (type === 'application/json' && text !== '');
   return { status: response.status, type, text, body: isJson ? JSON.parse(text) : text };
+}
+
+/** The data of the first event, which ends the request. */
+async function firstDataOf({ body }: globalThis.Response): Promise<string> {
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += Buffer.from(chunk).toString();
+    const [, data] = /^data: (.*)\n/m.exec(text) ?? [];
+    if (data !== undefined) return data;
+  }
+  throw new Error(`no event came: ${text}`);
 }

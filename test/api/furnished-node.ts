@@ -1,16 +1,21 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBridges, readBridges, readRules } from '@apus/bridges';
 import { type RunningDoors, startDoors } from '@apus/cli';
 import { readIdentity, type TenantStore } from '@apus/identity';
 import { readTopics, TopicCatalogue } from '@apus/topics';
 import { SignJWT } from 'jose';
 import mqtt, { type MqttClient } from 'mqtt';
 import { expect, vi } from 'vitest';
-import { openBridges, readBridges, readRules } from '../../packages/bridges/src/index.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 export const KEY = 'a-key-of-the-api-that-is-long-enough';
 const SECRET = 'a secret of at least thirty-two bytes';
+/** No password has it. */
+export const HASH = `scrypt:16384:8:1:${'A'.repeat(22)}:${'A'.repeat(43)}`;
 const PLACE = { where: 'rules.json', directory: '.', environment: {}, nowMs: Date.now() };
 
 /** A node that holds something for each part of its API. */
@@ -33,10 +38,21 @@ export async function startFurnishedNode(tenants: readonly string[]): Promise<Fu
   });
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
   const { port } = target.address() as AddressInfo;
+  const directory = mkdtempSync(join(tmpdir(), 'apus-furnished-'));
   const place = { ...PLACE, where: 'bridges.json' };
   const node = await startDoors({
     ...{ port: 0, gatewayPort: 0, logLevel: 'silent' as const, apiKey: KEY },
-    identity: readIdentity({ authenticators: [{ jwt: { secret: SECRET } }] }, 'identity'),
+    identity: readIdentity(
+      {
+        authenticators: [
+          { jwt: { secret: SECRET } },
+          ...tenants.map((tenant) => ({
+            users: { name: `of-${tenant}`, file: usersFileOf(directory, tenant), tenant },
+          })),
+        ],
+      },
+      'identity',
+    ),
     topics: new TopicCatalogue(
       readTopics({
         topics: tenants.map((tenant) => ({ topic: `of/${tenant}`, subscribe: 'All', tenants: [tenant] })),
@@ -91,6 +107,10 @@ export async function startFurnishedNode(tenants: readonly string[]): Promise<Fu
       for (const one of ['one', 'two', 'three'])
         await client.publishAsync('hooked/a', one, { qos: 1, properties: { userProperties: { a: 'b' } } });
       const headers = { authorization: `Bearer ${KEY}`, 'apus-tenant': tenant };
+      await lagBehind(node.url, client, await tokenFor(tenant));
+      const trace = JSON.stringify({ name: 'of-ann', type: 'clientid', value: 'ann' });
+      await fetch(`${base}/trace`, { method: 'POST', headers, body: trace });
+      await client.publishAsync('traced', 'x', { qos: 1 });
       const ban = { as: 'username', who: 'eve', reason: 'spam' };
       await fetch(`${base}/banned`, { method: 'POST', headers, body: JSON.stringify(ban) });
       await vi.waitFor(async () => {
@@ -104,9 +124,37 @@ export async function startFurnishedNode(tenants: readonly string[]): Promise<Fu
       await node.stop();
       target.closeAllConnections();
       await new Promise((resolve) => target.close(resolve));
+      rmSync(directory, { recursive: true });
     },
   };
   return furnished;
+}
+
+/** A client that misses a message, and does not fetch another one. */
+async function lagBehind(url: string, publisher: MqttClient, token: string): Promise<void> {
+  const client = await mqtt.connectAsync(url, {
+    ...{ protocolVersion: 5, clientId: 'ann-lagging', username: 'ann', password: token, clean: false },
+    properties: { sessionExpiryInterval: 300, maximumPacketSize: 60 },
+  });
+  await client.subscribeAsync('lag/#', { qos: 1 });
+  await publisher.publishAsync('lag/large', 'x'.repeat(200), { qos: 1 });
+  await client.endAsync();
+  await publisher.publishAsync('lag/small', 'x', { qos: 1 });
+}
+
+function usersFileOf(directory: string, tenant: string): string {
+  const file = join(directory, `${tenant}.json`);
+  const user = { password: HASH, publish: ['#'], subscribe: [] };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      users: [
+        { name: `of-${tenant}`, ...user },
+        { name: 'bob', ...user },
+      ],
+    }),
+  );
+  return file;
 }
 
 class MemoryTenants implements TenantStore {

@@ -3,7 +3,7 @@ import { DOORS, MEMORY_ATTACKS } from './memory-attacks.ts';
 
 const HEAD = ['attack', 'door', 'the process grows by', 'the broker'];
 
-/** Prints the table of docs/security/memory.md. `program` is a built `apus.js`; it may be of another version. */
+/** Prints the table of loadtest/results/memory.md. `program` is a built `apus.js`; it may be of another version. */
 export async function main(program: string): Promise<void> {
   print(HEAD);
   print(HEAD.map(() => '---'));

@@ -217,6 +217,27 @@ describe.skipIf(runningBrokerUrl !== undefined)(`enhanced authentication (${OPTI
     expect(client.bytesOf(auth).length).toBeLessThanOrEqual(34);
   });
 
+  it('is refused with CONNACK 0x95 where AUTH is larger than the Maximum Packet Size, and so is a later mistake [MQTT-3.1.2-24] [MQTT-3.2.2-19]', async () => {
+    for (const [maximumPacketSize, reasonCode] of [
+      [33, 0x95],
+      [34, 0x87],
+    ] as const) {
+      const client = await begin('alice', { properties: { maximumPacketSize } });
+      if (maximumPacketSize === 34) {
+        await client.expect('auth');
+        sendAuth(client, 0x18, 'wrong');
+      }
+      const connack = await client.expect('connack');
+      expect(connack.reasonCode).toBe(reasonCode);
+      expect(client.bytesOf(connack).length).toBeLessThanOrEqual(maximumPacketSize);
+      await client.expectClose();
+    }
+    const client = await begin('alice', { properties: { maximumPacketSize: 34 } });
+    await client.expect('auth');
+    client.sendBytes('c000');
+    expect(client.bytesOf(await client.expect('connack')).length).toBeLessThanOrEqual(34);
+  });
+
   it('is not performed for a client that names no method [MQTT-4.12.0-6]', async () => {
     const { client, connack } = await peers.connect();
     expect(propertiesOf(connack)).not.toHaveProperty('authenticationMethod');
@@ -300,6 +321,12 @@ describe.skipIf(runningBrokerUrl !== undefined)(`enhanced authentication (${OPTI
       await expectMessage(client, 'x');
       sendAuth(client, 0x18, 'right');
       await expectAuth(client, 0x00, 'welcome');
+    });
+
+    it('ends the connection with DISCONNECT 0x95 where AUTH is larger than the Maximum Packet Size [MQTT-3.1.2-24] [MQTT-4.12.1-2]', async () => {
+      const client = await authenticated({ properties: { maximumPacketSize: 60 } });
+      sendAuth(client, 0x19, 'a'.repeat(60));
+      expect(client.bytesOf(await expectDisconnect(client, 0x95)).length).toBeLessThanOrEqual(60);
     });
 
     it('that fails ends the connection with DISCONNECT [MQTT-4.12.1-2]', async () => {

@@ -97,6 +97,47 @@ ownDoor(`a ban (${OPTIONS_NEED_OUR_DOOR})`, () => {
     await expectMessage(watcher, 'marker');
   });
 
+  it.each([
+    ['username', ''],
+    ['clientid', ''],
+    ['token', ''],
+    ['username', '$delayed/1/'],
+  ] as const)(
+    'of a %s sends none of its delayed messages, and no will that waits (%s) [SEC-WAY-2]',
+    async (as, prefix) => {
+      const username = unique('anna');
+      const names = { username, clientid: `${username}-phone`, token: unique('jti') };
+      const topic = unique('later');
+      const watcher = await peers.subscriber(topic);
+      const leave = async (payload: string, who: typeof names) => {
+        const { client } = await peers.connect({
+          username: who.username,
+          clientId: who.clientid,
+          password: who.token,
+          properties: { sessionExpiryInterval: 60 },
+          will: {
+            topic: `${prefix}${topic}`,
+            payload: `will of ${payload}`,
+            qos: 1,
+            retain: false,
+            properties: { willDelayInterval: prefix === '' ? 1 : 0 },
+          },
+        });
+        await publish(client, { topic: `$delayed/1/${topic}`, payload: `words of ${payload}`, qos: 1 });
+        await client.vanish();
+      };
+      await leave('the banned', names);
+      await ban(as, names[as]);
+      await leave('another', { username: `${username}b`, clientid: `${username}b`, token: unique('jti') });
+      const received = [await watcher.expect('publish'), await watcher.expect('publish')];
+      expect(received.map(({ payload }) => String(payload)).sort()).toEqual([
+        'will of another',
+        'words of another',
+      ]);
+      await unban(as, names[as]);
+    },
+  );
+
   it('of a token leaves the other tokens of its name, and answers 0x87, as another token would be accepted', async () => {
     const username = unique('anna');
     const [stolen, own] = [unique('jti'), unique('jti')];

@@ -53,6 +53,25 @@ describe.skipIf(runningBrokerUrl !== undefined)(`a session's owner (${OPTIONS_NE
     await expectMessage(back.client, 'secret');
   });
 
+  it.each(['$rule/orders', '$bridge/plant'])(
+    'a client has neither the name nor the identifier of a rule or a bridge: %s [SEC-OWNER-5]',
+    async (own) => {
+      changes.set('mallory', { clientIds: ['+'] });
+      for (const [username, clientId] of [
+        [own, own],
+        ['mallory', own],
+        [own, unique('c')],
+        [own, ''],
+      ] as const) {
+        const { client, connack } = await connect(username, clientId);
+        expect(connack).toMatchObject({ reasonCode: 0x85 });
+        await client.expectClose();
+      }
+      const old = await connect('mallory', own, { protocolVersion: 4, properties: undefined });
+      expect(old.connack).toMatchObject({ returnCode: 2 });
+    },
+  );
+
   it('another user does not kick it out, nor discard it with Clean Start 1 [SEC-OWNER-2]', async () => {
     const [ada, topic] = [unique('ada'), unique('t')];
     changes.set('mallory', { clientIds: ['+'] });

@@ -1,11 +1,12 @@
 import { ReasonCode } from '@apus/mqtt';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RawClient, type Received } from '../support/raw-client.ts';
 import { unique } from '../support/unique.ts';
 import { NO_PROPERTIES, packet, text, u16, userProperty } from './util/bytes.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import type { TestClient } from './util/test-client.ts';
 
-const { MalformedPacket, PacketTooLarge, ProtocolError } = ReasonCode;
+const { MalformedPacket, NoSubscriptionExisted, PacketTooLarge, ProtocolError } = ReasonCode;
 
 describe('The client’s Maximum Packet Size', () => {
   const door = useDoor();
@@ -126,6 +127,129 @@ describe('The client’s Maximum Packet Size', () => {
     }
   });
 });
+
+describe('An answer that is larger than the client’s Maximum Packet Size', () => {
+  const door = useDoor({ responseInformation: 'answers' });
+
+  /** The packets that a client with this Maximum Packet Size gets after its CONNECT, until the close or PINGRESP. */
+  async function answersTo(clientId: string, properties: Readonly<Record<string, unknown>>) {
+    const client = await RawClient.open(door.url);
+    onTestFinished(() => client.close());
+    client.send({
+      ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 5, clean: false, clientId, keepalive: 0 },
+      properties: { sessionExpiryInterval: 60, ...properties },
+    });
+    const answers: Received[] = [];
+    const next = () => client.next().catch(() => undefined);
+    for (let packet = await next(); packet !== undefined; packet = await next()) {
+      if (packet.cmd === 'pingresp') break;
+      answers.push(packet);
+      if (packet.cmd === 'connack' && packet.reasonCode === 0) client.send({ cmd: 'pingreq' });
+    }
+    return { client, answers, sizes: answers.map((packet) => client.bytesOf(packet).length) };
+  }
+
+  test('CONNACK comes first, or 0x95 in its place, or the close alone: no size from 1 up gets another packet, and the session stays as it was [MQTT-3.2.0-1] [MQTT-3.1.2-24] [MQTT-3.2.2-19] [MQTT-3.2.2-20]', async () => {
+    const [topic, clientId] = [unique('t'), unique('c')];
+    const before = await door.resume(clientId);
+    await before.subscribe(topic, { qos: 1 });
+    await before.raw.vanish();
+    await (await door.connect()).publish(topic, 'x'.repeat(50), { qos: 1 });
+    const codes: unknown[] = [];
+    for (let maximumPacketSize = 1; maximumPacketSize <= 40; maximumPacketSize += 1) {
+      const { client, answers, sizes } = await answersTo(clientId, { maximumPacketSize });
+      expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(maximumPacketSize);
+      expect(answers.map(({ cmd }) => cmd)).toEqual(maximumPacketSize < 5 ? [] : ['connack']);
+      const [connack] = answers;
+      codes.push(connack?.reasonCode);
+      if (connack?.reasonCode !== 0) {
+        await client.expectClose();
+        continue;
+      }
+      // The message was too large: it counts as sent [MQTT-3.1.2-25].
+      expect(connack.sessionPresent).toBe(true);
+      await (await door.resume(clientId)).expectNothing();
+      break;
+    }
+    const firstAccepted = codes.indexOf(0);
+    expect(firstAccepted).toBeGreaterThan(9);
+    expect(codes.slice(0, firstAccepted)).toEqual(
+      codes.slice(0, firstAccepted).map((_, index) => (index < 4 ? undefined : PacketTooLarge)),
+    );
+  });
+
+  test('a refused CONNECT takes nothing over, and changes no session [MQTT-3.2.2-7]', async () => {
+    const [topic, clientId] = [unique('t'), unique('c')];
+    const owner = await door.resume(clientId);
+    await owner.subscribe(topic, { qos: 1 });
+    const { answers } = await answersTo(clientId, { maximumPacketSize: 8 });
+    expect(answers).toMatchObject([{ cmd: 'connack', reasonCode: PacketTooLarge }]);
+    await (await door.connect()).publish(topic, 'x', { qos: 1 });
+    expect(await owner.receive()).toMatchObject({ payload: 'x' });
+  });
+
+  test('CONNACK leaves out its Response Information [MQTT-3.1.2-24] [MQTT-3.1.2-28]', async () => {
+    const asked = { requestResponseInformation: true };
+    const whole = await answersTo(unique('c'), asked);
+    expect(whole.answers[0]?.properties).toMatchObject({ responseInformation: 'answers' });
+    const [size = 0] = whole.sizes;
+    const short = await answersTo(unique('c'), { ...asked, maximumPacketSize: size - 1 });
+    expect(short.answers).toMatchObject([{ cmd: 'connack', reasonCode: 0 }]);
+    expect(short.answers[0]?.properties).not.toHaveProperty('responseInformation');
+  });
+
+  for (const [count, maximumPacketSize] of [
+    [60, 60],
+    [1_100, 1_090],
+  ] as const)
+    test(`SUBACK and UNSUBACK with ${count} reason codes: DISCONNECT 0x95, and no subscription is made or ended [MQTT-3.1.2-24] [MQTT-4.13.2-1]`, async () => {
+      const clientId = unique('c');
+      const limited = { properties: { sessionExpiryInterval: 60, maximumPacketSize } };
+      const filters = Array.from({ length: count }, (_, index) => `${clientId}/${index}`);
+      const one = await door.resume(clientId);
+      await one.subscribe(filters[0] ?? '');
+      await one.disconnect();
+      for (const packet of [
+        { cmd: 'subscribe', subscriptions: filters.slice(1).map((topic) => ({ topic, qos: 0 })) },
+        { cmd: 'unsubscribe', unsubscriptions: filters },
+      ]) {
+        const client = await door.connect({ clientId, clean: false, ...limited });
+        client.raw.send({ messageId: 1, ...packet });
+        await client.expectRefused(PacketTooLarge);
+      }
+      const after = await door.resume(clientId);
+      expect(await after.unsubscribe(filters[0] ?? '', filters[1] ?? '')).toEqual([0, NoSubscriptionExisted]);
+    });
+});
+
+describe(
+  withOptions('A message of a stream that is larger than the client’s Maximum Packet Size'),
+  NEEDS_OWN_DOOR,
+  () => {
+    const door = useDoor({ streams: [{ name: 's', topicFilter: 's/#' }] });
+
+    test('is not sent, live or as history, and does not end the connection [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
+      const topic = `s/${unique('t')}`;
+      const publisher = await door.connect();
+      const reader = await door.connect({ properties: { maximumPacketSize: 300 } });
+      const send = async (payload: string) => void (await publisher.publish(topic, payload, { qos: 1 }));
+      await send('y'.repeat(400));
+      await send('past');
+      reader.raw.send({
+        cmd: 'subscribe',
+        messageId: 1,
+        subscriptions: [{ topic, qos: 0 }],
+        properties: { userProperties: { rewind: '10' } },
+      });
+      await reader.take('suback', 1);
+      await send('x'.repeat(400));
+      await send('live');
+      const payloads = (await reader.receiveMany(2)).map(({ payload }) => payload);
+      expect(payloads).toEqual(['past', 'live']);
+      await reader.expectNothing();
+    });
+  },
+);
 
 describe('Acknowledgements to a client that declined problem information', () => {
   const door = useDoor();

@@ -310,6 +310,13 @@ describe(withOptions('Limits of rooms'), NEEDS_OWN_DOOR, () => {
     expect(answer).toMatchObject({ reasonCode: QUOTA_EXCEEDED });
   });
 
+  it('refuse a topic of more than 1,024 bytes: the rooms of a session stand in one item', async () => {
+    const ann = await door.connect();
+    const room = 'é'.repeat((1_024 - topicOf('', 'ann').length) / 2 - 1);
+    expect(await enter(ann, `${room}é`, 'ann')).toMatchObject({ reasonCode: 0 });
+    expect(await enter(ann, `${room}éé`, 'ann')).toMatchObject({ reasonCode: TOPIC_NAME_INVALID });
+  });
+
   it('stop a loop that joins a million rooms at its first ones', async () => {
     const loop = await door.connect();
     const prefix = unique('r');

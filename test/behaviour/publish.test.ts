@@ -241,6 +241,18 @@ describe('PUBLISH to a client', () => {
   );
 });
 
+describe('PUBLISH to a topic of the server', () => {
+  const door = useDoor();
+
+  test.each(['$SYS', '$SYS/x', '$occupancy', '$occupancy/room'])(
+    'is refused with 0x87: %s',
+    async (topic) => {
+      const client = await door.connect();
+      expect(await client.publish(topic, 'x', { qos: 1 })).toMatchObject({ reasonCode: 0x87 });
+    },
+  );
+});
+
 describe(withOptions('PUBLISH without permission'), NEEDS_OWN_DOOR, () => {
   const door = useDoor({ authorizer: allow({ publish: (topic) => !topic.startsWith('forbidden/') }) });
 

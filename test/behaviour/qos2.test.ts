@@ -2,10 +2,11 @@ import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
 import { unique } from '../support/unique.ts';
 import { packet, u16 } from './util/bytes.ts';
-import { useDoor } from './util/door-fixture.ts';
+import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
+import { allow } from './util/permissions.ts';
 import { elapse } from './util/time.ts';
 
-const { MalformedPacket, PacketIdentifierNotFound } = ReasonCode;
+const { MalformedPacket, NotAuthorized, PacketIdentifierNotFound } = ReasonCode;
 
 const door = useDoor();
 
@@ -106,6 +107,19 @@ describe('QoS 2 from a client', () => {
       messageId: 77,
       reasonCode: PacketIdentifierNotFound,
     });
+  });
+
+  test('a PUBREL that the client repeats after PUBCOMP was lost gets PUBCOMP 0x00: mqtt.js takes 0x92 for a message that was not published [MQTT-3.7.2-1] [MQTT-4.3.3-11]', async () => {
+    const { topic, subscriber } = await subscribed();
+    const clientId = unique('c');
+    const before = await door.resume(clientId);
+    await before.publish(topic, 'once', { qos: 2, messageId: 4 });
+    await before.raw.vanish();
+    const after = await door.resume(clientId);
+    after.raw.send({ cmd: 'pubrel', messageId: 4 });
+    expect(await after.take('pubcomp', 4)).toMatchObject({ reasonCode: 0 });
+    expect(await subscriber.receive()).toMatchObject({ payload: 'once' });
+    await subscriber.expectNothing();
   });
 
   test('a PUBREL for an unknown packet identifier gets PUBCOMP in MQTT 3.1.1 [MQTT3-4.3.3-2]', async () => {
@@ -275,6 +289,14 @@ describe('QoS 2 to a client', () => {
     });
   });
 
+  test('a PUBREC that the client repeats after its session came back gets PUBREL 0x00 [MQTT-3.6.2-1]', async () => {
+    const clientId = unique('c');
+    await (await door.resume(clientId)).raw.vanish();
+    const after = await door.resume(clientId);
+    after.raw.send({ cmd: 'pubrec', messageId: 77 });
+    expect(await after.take('pubrel', 77)).toMatchObject({ reasonCode: 0 });
+  });
+
   test('a message that has been sent does not expire any more [MQTT-4.3.3-7]', async () => {
     const topic = unique('t');
     const clientId = unique('c');
@@ -297,5 +319,34 @@ describe('QoS 2 to a client', () => {
     await elapse(2.1);
     subscriber.raw.send({ cmd: 'pubrec', messageId });
     expect(await subscriber.raw.expect('pubrel')).toMatchObject({ messageId, reasonCode: 0 });
+  });
+});
+
+describe(withOptions('QoS 2 from a client whose permission ends'), NEEDS_OWN_DOOR, () => {
+  const revoked = new Set<string>();
+  const door = useDoor({ authorizer: allow({ publish: (topic) => !revoked.has(topic) }) });
+
+  test('a message that was delivered before, and is sent again after the session came back, gets PUBREC 0x00; PUBREL frees its packet identifier [MQTT-4.3.3-10] [MQTT-4.3.3-12]', async () => {
+    const [topic, other, clientId] = [unique('t'), unique('t'), unique('c')];
+    const subscriber = await door.connect();
+    await subscriber.subscribe('#', { qos: 2 });
+    const before = await door.resume(clientId);
+    before.sendPublish(topic, 'once', { qos: 2, messageId: 4 });
+    await before.take('pubrec', 4);
+    await before.raw.vanish();
+    revoked.add(topic);
+    const after = await door.resume(clientId);
+    expect(await after.publish(topic, 'once', { qos: 2, messageId: 4 })).toMatchObject({
+      cmd: 'pubcomp',
+      reasonCode: 0,
+    });
+    expect(await after.publish(topic, 'refused', { qos: 2, messageId: 4 })).toMatchObject({
+      cmd: 'pubrec',
+      reasonCode: NotAuthorized,
+    });
+    await after.publish(other, 'another', { qos: 2, messageId: 4 });
+    const payloads = (await subscriber.receiveMany(2)).map(({ payload }) => payload);
+    expect(payloads).toEqual(['once', 'another']);
+    await subscriber.expectNothing();
   });
 });

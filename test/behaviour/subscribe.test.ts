@@ -1,5 +1,6 @@
 import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
+import { onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
 import {
   bytes,
@@ -303,6 +304,31 @@ describe(withOptions('SUBSCRIBE beyond the limit of subscriptions'), NEEDS_OWN_D
     const client = await door.connect311();
     expect(await client.subscribe(['a', 'b', 'c'])).toEqual([0, 0, 0x80]);
   });
+});
+
+describe('SUBSCRIBE with filters that overlap', () => {
+  const door = useDoor();
+
+  test(
+    'gets 0x97 where one message could match more than 64 filters of the session [SEC-WORK-1]',
+    onlyAt('node', 'a deployment has 64 shapes of filters for a tenant'),
+    async () => {
+      const [client, topic] = [await door.connect(), unique('t')];
+      // Each level is a literal or a wildcard: 128 shapes, and all of them match one topic.
+      const filters = Array.from({ length: 128 }, (_, number) =>
+        [topic, ...Array.from({ length: 7 }, (_, level) => ((number >> level) & 1 ? '+' : 'x'))].join('/'),
+      );
+      const codes = await client.subscribe(filters);
+      expect(codes.filter((code) => code === 0)).toHaveLength(64);
+      expect(codes.slice(64)).toEqual(Array(64).fill(QuotaExceeded));
+      // Any number of filters of a shape that is there.
+      const more = filters.slice(0, 64).map((filter) => filter.replaceAll('x', 'y'));
+      expect(await client.subscribe(more)).toEqual(Array(64).fill(0));
+      await client.unsubscribe(filters[1] ?? '');
+      await client.unsubscribe(more[1] ?? '');
+      expect(await client.subscribe([filters[100] ?? '', filters[101] ?? ''])).toEqual([0, QuotaExceeded]);
+    },
+  );
 });
 
 describe(withOptions('SUBSCRIBE without permission'), NEEDS_OWN_DOOR, () => {

@@ -51,6 +51,21 @@ describe('Topic aliases that a client sets', () => {
     },
   );
 
+  test(
+    'topics of more than 65,536 characters together end the connection with 0x97 [SEC-MEMORY-7]',
+    NO_ALIASES_AT_GATEWAY,
+    async () => {
+      const client = await door.connect();
+      await client.publish(`${unique('t')}${'x'.repeat(40_000)}`, '', alias(1));
+      client.raw.send({
+        cmd: 'publish',
+        ...{ topic: `${unique('t')}${'x'.repeat(40_000)}`, payload: '' },
+        ...{ qos: 0, dup: false, retain: false, properties: { topicAlias: 2 } },
+      });
+      await client.expectRefused(ReasonCode.QuotaExceeded);
+    },
+  );
+
   test('an alias can be set and used at every QoS [MQTT-3.3.2-12]', NO_ALIASES_AT_GATEWAY, async () => {
     const { topic, subscriber, publisher } = await pair();
     for (const qos of [0, 1, 2] as const) {

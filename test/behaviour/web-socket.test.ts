@@ -7,7 +7,7 @@ import { firstFrame, handshake } from './raw/web-socket.ts';
 
 const peers = usePeers();
 
-const BINARY = onlyAt('node', 'API Gateway carries text only: docs/text-frames.md, tested in packages/cloud');
+const BINARY = onlyAt('node', 'API Gateway carries text only: docs/text-frames.md, tested in packages/aws');
 
 describe('the opening handshake', BINARY, () => {
   it.each([[['mqtt']], [['other', 'mqtt']], [['mqtt', 'other', 'mqttv3.1']]])(

@@ -18,7 +18,8 @@ commonName = supplied
 
 /**
  * A folder with a certificate authority, `ca.pem`, and with certificates and keys that it has signed: `server` for this
- * machine, `client`, and `expired`, which was valid for a day in 2020. The caller removes the folder.
+ * machine, `client`, and `expired`, which was valid for a day in 2020; `stranger`, which it has not signed; and its list
+ * of revoked ones, `crl.pem`, which has `client`. The caller removes the folder.
  */
 export function makeCertificates(): { readonly directory: string; remove(): void } {
   const cwd = mkdtempSync(join(tmpdir(), 'apus-bridge-tls-'));
@@ -36,5 +37,8 @@ export function makeCertificates(): { readonly directory: string; remove(): void
     const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-notext', '-extfile', 'names'];
     openssl('ca', ...authority, ...dates, ...files);
   }
+  openssl('req', '-x509', ...key, '-subj', '/CN=stranger', '-keyout', 'stranger.key', '-out', 'stranger.pem');
+  openssl('ca', ...authority, '-revoke', 'client.pem');
+  openssl('ca', ...authority, '-gencrl', '-crldays', '1', '-out', 'crl.pem');
   return { directory: cwd, remove: () => rmSync(cwd, { recursive: true, force: true }) };
 }

@@ -1,12 +1,7 @@
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { openBridges, readBridges } from '../../packages/bridges/src/index.ts';
-import {
-  clientFor,
-  collector,
-  nodeForTest,
-  statusOf,
-  untilConnected,
-} from '../../packages/bridges/test/support/bridged.ts';
+import { openBridges, readBridges } from '@apus/bridges';
+import { clientFor, collector, nodeForTest, statusOf, untilConnected } from '@apus/bridges/testing';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { needsOpenssl } from '../support/openssl-or-skip.ts';
 import { makeCertificates } from './certificates.ts';
 import { startSignedStandIn } from './signed-stand-in.ts';
 
@@ -46,32 +41,34 @@ async function bridged(fields: object) {
   return { there, door, here };
 }
 
-test('a bridge over a WebSocket signs its address, session token included, and carries messages both ways', async () => {
-  const { there, door, here } = await bridged({ in: [{ filter: 'up/#' }], out: [{ filter: 'down/#' }] });
-  await untilConnected(here);
-  const [seenHere, seenThere] = [await collector(here.url, 'up/#'), await collector(there.url, 'down/#')];
-  await (await clientFor(there.url)).publishAsync('up/a', 'from there', { qos: 1 });
-  await (await clientFor(here.url)).publishAsync('down/a', 'from here', { qos: 1 });
-  await expect.poll(() => seenHere.texts()).toEqual(['from there']);
-  await expect.poll(() => seenThere.texts()).toEqual(['from here']);
-  expect(door.refused).toEqual([]);
-});
+describe('a signed bridge to IoT Core', needsOpenssl(), () => {
+  test('a bridge over a WebSocket signs its address, session token included, and carries messages both ways', async () => {
+    const { there, door, here } = await bridged({ in: [{ filter: 'up/#' }], out: [{ filter: 'down/#' }] });
+    await untilConnected(here);
+    const [seenHere, seenThere] = [await collector(here.url, 'up/#'), await collector(there.url, 'down/#')];
+    await (await clientFor(there.url)).publishAsync('up/a', 'from there', { qos: 1 });
+    await (await clientFor(here.url)).publishAsync('down/a', 'from here', { qos: 1 });
+    await expect.poll(() => seenHere.texts()).toEqual(['from there']);
+    await expect.poll(() => seenThere.texts()).toEqual(['from here']);
+    expect(door.refused).toEqual([]);
+  });
 
-test('it signs each connection anew, with the credentials of that moment', async () => {
-  const { door, here } = await bridged({ out: [BOTH] });
-  await untilConnected(here);
-  door.cut();
-  await expect.poll(() => door.accepted.length).toBe(2);
-  await untilConnected(here);
-  useCredentials({ ...CREDENTIALS, secretAccessKey: 'another' });
-  door.cut();
-  await expect.poll(() => door.refused.length).toBeGreaterThan(0);
-  useCredentials(CREDENTIALS);
-  await untilConnected(here);
-});
+  test('it signs each connection anew, with the credentials of that moment', async () => {
+    const { door, here } = await bridged({ out: [BOTH] });
+    await untilConnected(here);
+    door.cut();
+    await expect.poll(() => door.accepted.length).toBe(2);
+    await untilConnected(here);
+    useCredentials({ ...CREDENTIALS, secretAccessKey: 'another' });
+    door.cut();
+    await expect.poll(() => door.refused.length).toBeGreaterThan(0);
+    useCredentials(CREDENTIALS);
+    await untilConnected(here);
+  });
 
-test('its state says that the endpoint refuses it', async () => {
-  useCredentials({ ...CREDENTIALS, secretAccessKey: 'another' });
-  const { here } = await bridged({ out: [BOTH] });
-  await expect.poll(async () => (await statusOf(here)).last_error).toContain('403');
+  test('its state says that the endpoint refuses it', async () => {
+    useCredentials({ ...CREDENTIALS, secretAccessKey: 'another' });
+    const { here } = await bridged({ out: [BOTH] });
+    await expect.poll(async () => (await statusOf(here)).last_error).toContain('403');
+  });
 });

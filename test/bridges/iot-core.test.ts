@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openBridges, readBridges } from '@apus/bridges';
+import { clientFor, collector, nodeForTest, statusOf, untilConnected } from '@apus/bridges/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openBridges, readBridges } from '../../packages/bridges/src/index.ts';
-import {
-  clientFor,
-  collector,
-  nodeForTest,
-  statusOf,
-  untilConnected,
-} from '../../packages/bridges/test/support/bridged.ts';
+import { needsOpenssl } from '../support/openssl-or-skip.ts';
+import { needs, needsAll } from '../support/skips.ts';
 import { makeCertificates } from './certificates.ts';
 import { startIotCoreStandIn } from './iot-core-stand-in.ts';
 import { mosquittoOrSkip, startMosquitto } from './mosquitto-or-skip.ts';
@@ -31,7 +27,7 @@ async function bridgedTo(endpoint: string, directory: string, fields: object) {
   return node;
 }
 
-describe('a bridge to IoT Core, at a stand-in with its limits', () => {
+describe('a bridge to IoT Core, at a stand-in with its limits', needsOpenssl(), () => {
   async function bridged(fields: object) {
     const certificates = certificatesForTest();
     const there = await startIotCoreStandIn(certificates);
@@ -111,28 +107,32 @@ describe('a bridge to IoT Core, at a stand-in with its limits', () => {
   });
 });
 
-describe.skipIf(program === undefined)('a bridge to IoT Core, at Mosquitto over mutual TLS', () => {
-  test('carries topics of things and shadows both ways', async () => {
-    const certificates = certificatesForTest();
-    const { port, securePort } = await startMosquitto(program ?? '', certificates);
-    const here = await bridgedTo(`localhost:${securePort}`, certificates, {
-      in: [
-        BOTH,
-        { filter: '+/shadow/update/accepted', localPrefix: 'shadows/', remotePrefix: '$aws/things/' },
-      ],
-      out: [BOTH, { filter: '+/shadow/update', localPrefix: 'shadows/', remotePrefix: '$aws/things/' }],
+describe(
+  'a bridge to IoT Core, at Mosquitto over mutual TLS',
+  needsAll(needsOpenssl(), needs('mosquitto', program)),
+  () => {
+    test('carries topics of things and shadows both ways', async () => {
+      const certificates = certificatesForTest();
+      const { port, securePort } = await startMosquitto(program ?? '', certificates);
+      const here = await bridgedTo(`localhost:${securePort}`, certificates, {
+        in: [
+          BOTH,
+          { filter: '+/shadow/update/accepted', localPrefix: 'shadows/', remotePrefix: '$aws/things/' },
+        ],
+        out: [BOTH, { filter: '+/shadow/update', localPrefix: 'shadows/', remotePrefix: '$aws/things/' }],
+      });
+      const there = `mqtt://127.0.0.1:${port}`;
+      const [seenHere, seenThere] = [await collector(here.url, '#'), await collector(there, '$aws/#')];
+      const [fromHere, fromThere] = [await clientFor(here.url), await clientFor(there)];
+      await fromHere.publishAsync('shadows/lamp/shadow/update', '{"state":{}}', { qos: 1 });
+      await expect
+        .poll(() => seenThere.packets.map(({ topic }) => topic))
+        .toEqual(['$aws/things/lamp/shadow/update']);
+      await fromThere.publishAsync('$aws/things/lamp/shadow/update/accepted', '{}', { qos: 1 });
+      await fromThere.publishAsync('things/lamp/power', 'on', { qos: 1 });
+      await expect
+        .poll(() => seenHere.packets.map(({ topic }) => topic))
+        .toEqual(['shadows/lamp/shadow/update', 'shadows/lamp/shadow/update/accepted', 'things/lamp/power']);
     });
-    const there = `mqtt://127.0.0.1:${port}`;
-    const [seenHere, seenThere] = [await collector(here.url, '#'), await collector(there, '$aws/#')];
-    const [fromHere, fromThere] = [await clientFor(here.url), await clientFor(there)];
-    await fromHere.publishAsync('shadows/lamp/shadow/update', '{"state":{}}', { qos: 1 });
-    await expect
-      .poll(() => seenThere.packets.map(({ topic }) => topic))
-      .toEqual(['$aws/things/lamp/shadow/update']);
-    await fromThere.publishAsync('$aws/things/lamp/shadow/update/accepted', '{}', { qos: 1 });
-    await fromThere.publishAsync('things/lamp/power', 'on', { qos: 1 });
-    await expect
-      .poll(() => seenHere.packets.map(({ topic }) => topic))
-      .toEqual(['shadows/lamp/shadow/update', 'shadows/lamp/shadow/update/accepted', 'things/lamp/power']);
-  });
-});
+  },
+);

@@ -2,16 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
+import { openBridges, readBridges } from '@apus/bridges';
+import { clientFor, collector, nodeForTest, statusOf, untilConnected } from '@apus/bridges/testing';
 import { Admin } from '@platformatic/kafka';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openBridges, readBridges } from '../../packages/bridges/src/index.ts';
-import {
-  clientFor,
-  collector,
-  nodeForTest,
-  statusOf,
-  untilConnected,
-} from '../../packages/bridges/test/support/bridged.ts';
+import { needsOpenssl } from '../support/openssl-or-skip.ts';
+import { needs, needsAll } from '../support/skips.ts';
 import { unique } from '../support/unique.ts';
 import { makeCertificates } from './certificates.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
@@ -20,7 +16,8 @@ const ARRIVAL = { timeout: 60_000, interval: 50 };
 const USER = { username: 'apus', password: 'secret' };
 const MODULES = 'org.apache.kafka.common.security';
 const OF_USER = `username="${USER.username}" password="${USER.password}"`;
-const { directory, remove } = makeCertificates();
+const NEEDED = needsOpenssl();
+const { directory, remove } = NEEDED.skip ? { directory: '', remove: () => {} } : makeCertificates();
 afterAll(remove);
 
 /** Kafka reads a key and its certificate from one file. */
@@ -33,26 +30,28 @@ function keyStore(name: string): string {
   return path;
 }
 
-const kafka = await kafkaOrSkip({
-  listener: 'SASL_SSL',
-  properties: [
-    'ssl.keystore.type=PEM',
-    `ssl.keystore.location=${keyStore('server')}`,
-    'ssl.truststore.type=PEM',
-    `ssl.truststore.location=${join(directory, 'ca.pem')}`,
-    'sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
-    'sasl.mechanism.inter.broker.protocol=SCRAM-SHA-512',
-    `listener.name.sasl_ssl.plain.sasl.jaas.config=${MODULES}.plain.PlainLoginModule required ${OF_USER} user_apus="secret";`,
-    ...['scram-sha-256', 'scram-sha-512'].map(
-      (name) =>
-        `listener.name.sasl_ssl.${name}.sasl.jaas.config=${MODULES}.scram.ScramLoginModule required ${OF_USER};`,
-    ),
-  ],
-  formatArguments: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
-    '--add-scram',
-    `${mechanism}=[name=${USER.username},password=${USER.password}]`,
-  ]),
-});
+const kafka = NEEDED.skip
+  ? undefined
+  : await kafkaOrSkip({
+      listener: 'SASL_SSL',
+      properties: [
+        'ssl.keystore.type=PEM',
+        `ssl.keystore.location=${keyStore('server')}`,
+        'ssl.truststore.type=PEM',
+        `ssl.truststore.location=${join(directory, 'ca.pem')}`,
+        'sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+        'sasl.mechanism.inter.broker.protocol=SCRAM-SHA-512',
+        `listener.name.sasl_ssl.plain.sasl.jaas.config=${MODULES}.plain.PlainLoginModule required ${OF_USER} user_apus="secret";`,
+        ...['scram-sha-256', 'scram-sha-512'].map(
+          (name) =>
+            `listener.name.sasl_ssl.${name}.sasl.jaas.config=${MODULES}.scram.ScramLoginModule required ${OF_USER};`,
+        ),
+      ],
+      formatArguments: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+        '--add-scram',
+        `${mechanism}=[name=${USER.username},password=${USER.password}]`,
+      ]),
+    });
 
 async function nodeWith(given: object, mappings: object) {
   const place = { where: 'b', directory, environment: {}, nowMs: Date.now() + 5_000 };
@@ -74,7 +73,7 @@ async function topic(): Promise<string> {
 
 const OUT = { out: [{ filter: 'a', topic: 'topic' }] };
 
-describe.skipIf(kafka === undefined)('a bridge to Kafka over TLS', () => {
+describe('a bridge to Kafka over TLS', needsAll(NEEDED, needs('kafka', kafka)), () => {
   test.each(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])(
     'with SASL %s carries messages both ways',
     async (mechanism) => {

@@ -1,15 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
 import {
   bridgedNode,
   clientFor,
   collector,
+  ruledNode,
+  ruleOf,
   statusOf,
   untilConnected,
-} from '../../packages/bridges/test/support/bridged.ts';
-import { ruledNode, ruleOf } from '../../packages/bridges/test/support/ruled.ts';
-import { Built } from '../../packages/cli/test/support/built.ts';
+} from '@apus/bridges/testing';
+import { Built } from '@apus/cli/testing';
+import { describe, expect, test } from 'vitest';
+import { needs } from '../support/skips.ts';
 import { unique } from '../support/unique.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
 import { type KafkaRecord, kafkaRecords } from './kafka-records.ts';
@@ -30,7 +32,7 @@ function headersOf(record: KafkaRecord | undefined): Record<string, string> {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
-describe.skipIf(kafka === undefined)('from Kafka', () => {
+describe('from Kafka', needs('kafka', kafka), () => {
   const bridged = (topic: string, fields: object = {}, options = {}) =>
     bridgedNode(
       { kafka: { brokers, group: `apus-${topic}` }, in: [{ topic, to: 'prices/{key}', ...fields }] },
@@ -163,7 +165,7 @@ describe.skipIf(kafka === undefined)('from Kafka', () => {
   });
 });
 
-describe.skipIf(kafka === undefined)('to Kafka', () => {
+describe('to Kafka', needs('kafka', kafka), () => {
   const bridged = (topic: string, fields: object = {}, connection: object = {}) =>
     bridgedNode({
       kafka: { brokers, ...connection },
@@ -216,7 +218,7 @@ describe.skipIf(kafka === undefined)('to Kafka', () => {
   });
 });
 
-describe.skipIf(kafka === undefined)('kill -9 of Kafka', () => {
+describe('kill -9 of Kafka', needs('kafka', kafka), () => {
   test('publishers wait while it is away, then are refused (0x97); every acknowledged message is in Kafka, in order', async () => {
     if (kafka === undefined) return;
     const topic = await topicWith(1);
@@ -270,7 +272,7 @@ describe.skipIf(kafka === undefined)('kill -9 of Kafka', () => {
   });
 });
 
-describe.skipIf(kafka === undefined)('kill -9 of this broker', () => {
+describe('kill -9 of this broker', needs('kafka', kafka), () => {
   test('repeats records and loses none, in their order', async () => {
     const topic = await topicWith(1);
     const file = join(directory(), 'bridges.json');
@@ -288,7 +290,7 @@ describe.skipIf(kafka === undefined)('kill -9 of this broker', () => {
   });
 });
 
-describe.skipIf(kafka === undefined)('a rule to Kafka', () => {
+describe('a rule to Kafka', needs('kafka', kafka), () => {
   test('writes the messages for which its condition is true, in order, and again when Kafka is back', async () => {
     const topic = await topicWith(1);
     const to = { kafka: { brokers, topic, key: '{2}', waitSeconds: 1 } };

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bridgedNode, clientFor, nodeForTest } from '@apus/bridges/testing';
+import { Built } from '@apus/cli/testing';
 import { describe, expect, test } from 'vitest';
-import { bridgedNode, clientFor, nodeForTest } from '../../packages/bridges/test/support/bridged.ts';
-import { Built } from '../../packages/cli/test/support/built.ts';
 import { directory, startKillable } from './killable.ts';
 import { firstOf, LOAD, type Load, publishAll, reader } from './load.ts';
 

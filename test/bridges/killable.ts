@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Built, Serving } from '@apus/cli/testing';
 import { onTestFinished } from 'vitest';
-import type { Built, Serving } from '../../packages/cli/test/support/built.ts';
 import { freePort } from '../support/free-port.ts';
 
 export function directory(): string {

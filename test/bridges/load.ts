@@ -1,6 +1,6 @@
+import { clientFor } from '@apus/bridges/testing';
 import type { QoS } from '@apus/mqtt';
 import type { MqttClient } from 'mqtt';
-import { clientFor } from '../../packages/bridges/test/support/bridged.ts';
 
 /** Numbers that are published in their order to each of some topics. */
 export interface Load {

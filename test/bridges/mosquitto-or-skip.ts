@@ -8,7 +8,9 @@ import { end, launch, programOrSkip } from '../support/program.ts';
 /** The program of Mosquitto. Debian installs it in a folder that is only in the path of root. */
 export function mosquittoOrSkip(): string | undefined {
   return programOrSkip({
-    programs: [process.env.APUS_MOSQUITTO, 'mosquitto', '/usr/sbin/mosquitto'],
+    programs: process.env.APUS_MOSQUITTO
+      ? [process.env.APUS_MOSQUITTO]
+      : ['mosquitto', '/usr/sbin/mosquitto'],
     // Mosquitto has no flag that prints only its version. Its help prints it and ends with 3.
     args: ['-h'],
     status: 3,
@@ -26,7 +28,7 @@ export interface Mosquitto {
 /**
  * A Mosquitto with a database, for the length of one test. Over TLS it asks clients for a certificate of its authority.
  */
-export async function startMosquitto(program: string, certificates?: string): Promise<Mosquitto> {
+export async function startMosquitto(program = '', certificates?: string): Promise<Mosquitto> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-mosquitto-'));
   const [port, securePort] = [await freePort(), await freePort()];
   writeFileSync(join(directory, 'm.conf'), configurationOf(directory, port, securePort, certificates));

@@ -1,5 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { openBridges, readBridges } from '../../packages/bridges/src/index.ts';
+import { openBridges, readBridges } from '@apus/bridges';
 import {
   bridgedNode,
   clientFor,
@@ -7,8 +6,11 @@ import {
   nodeForTest,
   statusOf,
   untilConnected,
-} from '../../packages/bridges/test/support/bridged.ts';
+} from '@apus/bridges/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { cuttable } from '../support/cuttable.ts';
+import { needsOpenssl } from '../support/openssl-or-skip.ts';
+import { needs } from '../support/skips.ts';
 import { makeCertificates } from './certificates.ts';
 import { firstOf, LOAD, publishAll, reader } from './load.ts';
 import { mosquittoOrSkip, startMosquitto } from './mosquitto-or-skip.ts';
@@ -18,7 +20,7 @@ const BOTH = { filter: 'chat/#', qos: 2 };
 const ARRIVAL = { timeout: 60_000, interval: 100 };
 const CUTS = 4;
 
-describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
+describe('a bridge to Mosquitto', needs('mosquitto', program), () => {
   const mosquitto = (certificates?: string) => startMosquitto(program ?? '', certificates);
 
   test.each(['3.1.1', '5'] as const)(
@@ -95,7 +97,7 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
     expect((await statusOf(here)).status).toBe('connected');
   });
 
-  test('presents its client certificate, and trusts the configured authority', async () => {
+  test('presents its client certificate, and trusts the configured authority', needsOpenssl(), async () => {
     const { directory: certificates, remove } = makeCertificates();
     onTestFinished(remove);
     const { securePort } = await mosquitto(certificates);

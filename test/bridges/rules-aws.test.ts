@@ -1,3 +1,4 @@
+import { api, clientFor, ruledNode, ruleOf } from '@apus/bridges/testing';
 import type { RunningNode } from '@apus/node';
 import {
   CreateEventBusCommand,
@@ -7,9 +8,8 @@ import {
 } from '@aws-sdk/client-eventbridge';
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test, vi } from 'vitest';
-import { clientFor } from '../../packages/bridges/test/support/bridged.ts';
-import { api, ruledNode, ruleOf } from '../../packages/bridges/test/support/ruled.ts';
 import { ministackOrSkip } from '../support/ministack-or-skip.ts';
+import { needs } from '../support/skips.ts';
 
 const REGION = 'eu-west-1';
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
@@ -22,7 +22,7 @@ interface Arrived {
   readonly payload: string;
 }
 
-describe.skipIf(ministack === undefined)('a rule to AWS (MiniStack)', () => {
+describe('a rule to AWS (MiniStack)', needs('python', ministack), () => {
   const place = { region: REGION, endpoint: ministack?.endpoint ?? '' };
   const sqs = new SQSClient(place);
 

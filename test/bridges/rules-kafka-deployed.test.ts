@@ -3,15 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { encodeRuleJob, type SqsRecord } from '@apus/aws/lambda';
+import { createRulesHandler, KafkaTarget, readDeployedRules, ruleKey } from '@apus/bridges/testing';
 import type { Message } from '@apus/broker';
-import { encodeRuleJob, type SqsRecord } from '@apus/cloud/lambda';
 import { systemScheduler } from '@apus/node';
 import { Admin, Consumer } from '@platformatic/kafka';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bundle } from '../../infra/cli/bundle.ts';
-import { readDeployedRules } from '../../packages/bridges/src/lambda/deployed-rules.ts';
-import { createRulesHandler, ruleKey } from '../../packages/bridges/src/lambda/rules-handler.ts';
-import { KafkaTarget } from '../../packages/bridges/src/rules/targets/kafka.ts';
+import { needs } from '../support/skips.ts';
 import { unique } from '../support/unique.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
 
@@ -78,7 +77,7 @@ function recordOf(number: number): SqsRecord {
   return { messageId: `m-${number}`, receiptHandle: 'r', body, attributes } as unknown as SqsRecord;
 }
 
-describe.skipIf(kafka === undefined)('a rule to Kafka in a deployment', () => {
+describe('a rule to Kafka in a deployment', needs('kafka', kafka), () => {
   test('writes messages in their order, keeps them while Kafka is down, and writes them when it is back', async () => {
     const topic = await newTopic();
     const send = functionOf(topic);

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientFor, receiver, SIMPLY_OK, status } from '@apus/bridges/testing';
+import { Built } from '@apus/cli/testing';
 import { describe, expect, test } from 'vitest';
-import { clientFor } from '../../packages/bridges/test/support/bridged.ts';
-import { receiver, SIMPLY_OK, status } from '../../packages/bridges/test/support/receiver.ts';
-import { Built } from '../../packages/cli/test/support/built.ts';
 import { directory, startKillable } from './killable.ts';
 import { firstOf, LOAD, publishAll } from './load.ts';
 

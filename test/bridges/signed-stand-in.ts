@@ -5,9 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { ManagementError, verifySignature } from '@apus/emulator/testing';
 import { onTestFinished } from 'vitest';
-import { ManagementError } from '../../packages/emulator/src/management/error.ts';
-import { verifySignature } from '../../packages/emulator/src/signature/signature-v4.ts';
 
 const TOKEN = 'X-Amz-Security-Token';
 const NO_BODY = createHash('sha256').digest('hex');

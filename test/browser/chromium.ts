@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { needs, type Skip } from '../support/skips.ts';
 
 /**
- * Debian's packages. .ci/run installs the headless shell, which draws no window around a page: a test takes a third less
- * of the processor there. `APUS_CHROMIUM=PATH` tests in another one.
+ * Names of Debian's packages and others. .ci/run installs the headless shell, which draws no window around a page: a test
+ * takes a third less of the processor there. `APUS_CHROMIUM=PATH` tests in another one.
  */
-const INSTALLED = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
-const PATHS = process.env.APUS_CHROMIUM === undefined ? INSTALLED : [process.env.APUS_CHROMIUM];
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+const FOLDERS = (process.env.PATH ?? '').split(delimiter);
+const PATH = [
+  process.env.APUS_CHROMIUM ?? NAMES.flatMap((name) => FOLDERS.map((folder) => join(folder, name))),
+]
+  .flat()
+  .find(existsSync);
 
 /**
  * A test reads a page once: to compile its hot functions well takes a sixth of the processor's time, and saves less. One
@@ -25,15 +27,13 @@ const ARGS = [
   '--js-flags=--no-maglev,--no-opt,--single-threaded-gc',
 ];
 
-/** The reason why the tests in a browser are skipped here, or undefined. In CI a missing browser is a failure. */
-export function whyNoBrowser(): string | undefined {
-  if (PATHS.some(existsSync)) return undefined;
-  if (process.env.CI !== undefined) throw new Error(`no browser at ${PATHS.join(', ')}`);
-  return 'there is no Chromium on this machine';
+/** Options of `describe` for tests in a browser. In CI a missing browser is a failure. */
+export function needsBrowser(): Skip {
+  if (PATH === undefined && process.env.CI !== undefined) throw new Error(`no browser: ${NAMES.join(', ')}`);
+  return needs('browser', PATH);
 }
 
 export async function launchChromium(): Promise<Browser> {
-  const executablePath = PATHS.find(existsSync);
-  if (executablePath === undefined) throw new Error('there is no Chromium on this machine');
-  return await chromium.launch({ executablePath, args: ARGS });
+  if (PATH === undefined) throw new Error('there is no Chromium on this machine');
+  return await chromium.launch({ executablePath: PATH, args: ARGS });
 }

@@ -7,17 +7,16 @@ import mqtt from 'mqtt';
 import type { Browser, Page } from 'playwright-core';
 import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { launchChromium, whyNoBrowser } from './chromium.ts';
+import { launchChromium, needsBrowser } from './chromium.ts';
 import { eventually } from './support/eventually.ts';
 import { slowDown } from './support/slowdown.ts';
 
 const root = fileURLToPath(new URL('./app', import.meta.url));
-const skipped = whyNoBrowser();
 /**
  * A page that is built with Vite and uses stock mqtt.js. Its origin is not the broker's, as with any app. Skipped on a
  * machine without a browser, except in CI, where that is a failure.
  */
-describe.skipIf(skipped !== undefined)('a page with stock mqtt.js and the transport, in Chromium', () => {
+describe('a page with stock mqtt.js and the transport, in Chromium', needsBrowser(), () => {
   let outDir: string;
   let node: RunningDoors;
   let site: PreviewServer;

@@ -51,6 +51,10 @@ clientSuite('the page for developers', (suite) => {
     const client = await suite.openUrl(portalUrl(guarded.pageUrl, TEMPERATURE));
     const { page } = client;
     await page.getByRole('heading', { name: 'Your credentials' }).waitFor();
+    await page.getByRole('heading', { name: 'How to get a token' }).waitFor();
+    await page.getByText('Ask plant-it@example.com').waitFor();
+    expect(await client.allAccessibilityProblems()).toEqual([]);
+    await client.screenshot('portal-token');
     const show = page.getByRole('button', { name: 'Show the topics' });
     await page.getByLabel('Token or password').fill('wrong');
     await show.click();
@@ -86,7 +90,7 @@ clientSuite('the page for developers', (suite) => {
     await page.getByLabel('Token or password').fill('wrong');
     await publish.click();
     await answerOf(page)
-      .getByText(/refuses the connection: (Bad user name|Not authorised)/)
+      .getByText(/refuses the connection: (Bad User Name|Not authorised)/)
       .waitFor();
     expect(await client.stored()).not.toContain('eyJ');
     await client.screenshot('portal-tried');
@@ -124,6 +128,20 @@ clientSuite('the page for developers', (suite) => {
     }
     const third = await visit('third');
     await eventually(() => codeOf(third, 'The newest that has come.').count()).toBe(0);
+  });
+
+  it('leads to the web client and back, in the colours that its visitor has chosen there', async () => {
+    const client = await suite.openUrl(`${open.pageUrl}#/messages`, { context: await suite.newContext() });
+    const { page } = client;
+    await page.getByRole('button', { name: 'Colours' }).click();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.getByRole('link', { name: 'Topics, described' }).click();
+    await page.getByRole('heading', { level: 1, name: 'The plant' }).waitFor();
+    const scheme = () => page.evaluate('getComputedStyle(document.documentElement).colorScheme');
+    await eventually(scheme).toBe('dark');
+    await client.screenshot('portal-dark');
+    await page.getByRole('link', { name: 'Apus' }).click();
+    await page.getByRole('grid', { name: 'Messages, newest first' }).waitFor();
   });
 
   it('sends an example and shows it arrive, through both doors, and from history', async () => {

@@ -46,17 +46,18 @@ clientSuite('connections in the web client', (suite) => {
   }
 
   it.each(['node', 'gateway'] as const)('finds out by itself that it is at the %s door', async (door) => {
-    const client = await suite.open('connection');
+    const client = await suite.open('messages');
     await client.newConnection('mine', door === 'node' ? suite.served.nodeUrl : suite.served.gatewayUrl);
     await connect(client);
     await client.page.getByRole('banner').getByText(`${door} door`).waitFor();
+    await client.chooseFromMenu('Edit …');
     const facts = client.page.getByRole('definition');
     await facts.filter({ hasText: /^new$/ }).waitFor();
     await client.screenshot(`connection-${door}-light`);
   });
 
   it('sends every field of CONNECT', async () => {
-    const client = await suite.open('connection');
+    const client = await suite.open('messages');
     const { page } = client;
     await client.newConnection('everything', suite.served.nodeUrl);
     await page.getByLabel('Client identifier').fill('everything');
@@ -78,7 +79,7 @@ clientSuite('connections in the web client', (suite) => {
     await will.getByLabel('Content type').fill('text/plain');
     expect(await client.accessibilityProblems()).toEqual([]);
     await connect(client);
-    await client.openView('Packets');
+    await client.openView('Wire');
     await page
       .getByRole('grid')
       .locator('[aria-selected]')
@@ -106,7 +107,7 @@ clientSuite('connections in the web client', (suite) => {
   });
 
   it('says in words why it was refused, asks for the password, and stores it only when told to', async () => {
-    const client = await suite.open('connection', { context: await suite.newContext() });
+    const client = await suite.open('messages', { context: await suite.newContext() });
     const { page } = client;
     await client.newConnection('guarded', guarded.nodeUrl);
     await page.getByLabel('User name').fill('ada');
@@ -116,7 +117,11 @@ clientSuite('connections in the web client', (suite) => {
     await alert.getByText('0x86 Bad User Name or Password').waitFor();
     await alert.getByText('Check both.').waitFor();
     await client.screenshot('connection-refused-light');
-    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await client.chooseFromMenu('Edit …');
+    await page
+      .getByRole('group', { name: 'Identity' })
+      .getByLabel('Password', { exact: true })
+      .fill(PASSWORD);
     await connect(client);
     await eventually(() => client.stored()).toContain('ada');
     expect(await client.stored()).not.toContain(PASSWORD);
@@ -138,7 +143,7 @@ clientSuite('connections in the web client', (suite) => {
   });
 
   it('says in words why the server refuses a subscription or a PUBLISH', async () => {
-    const client = await suite.open('connection');
+    const client = await suite.open('messages');
     const { page } = client;
     await client.newConnection('guarded', guarded.nodeUrl);
     await page.getByLabel('User name').fill('ada');
@@ -158,26 +163,28 @@ clientSuite('connections in the web client', (suite) => {
   });
 
   it('keeps profiles over a reload: renamed, duplicated and deleted', async () => {
-    const client = await suite.open('connection');
+    const client = await suite.open('messages');
     const { page } = client;
     await client.newConnection('first name', suite.served.nodeUrl);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit first name', exact: true }).click();
     await page.getByLabel('Name', { exact: true }).fill('second name');
     await page.getByText('Unsaved changes').waitFor();
+    // A drawer that was closed by mistake has lost nothing.
+    await page.keyboard.press('Escape');
+    await eventually(() => page.getByRole('dialog').count()).toBe(0);
+    await client.chooseFromMenu('Edit …');
+    await eventually(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('second name');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await item(client, 'second name').waitFor();
-    const menu = async (entry: string): Promise<void> => {
-      await page.getByRole('button', { name: 'More for this connection' }).click();
-      await page.getByRole('menuitem', { name: entry }).click();
-    };
-    await menu('Duplicate');
+    await client.chooseFromMenu('Duplicate');
     await item(client, 'Copy of second name').waitFor();
     // The page shows the change before the browser has stored it.
     await eventually(() => client.stored()).toContain('Copy of second name');
     await page.reload();
     await item(client, 'second name').waitFor();
     await item(client, 'Copy of second name').click();
-    await menu('Delete …');
+    await client.chooseFromMenu('Delete …');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete …' }).click();
     await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
     await eventually(() => client.stored()).not.toContain('Copy of second name');
@@ -186,35 +193,33 @@ clientSuite('connections in the web client', (suite) => {
     await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
   });
 
-  it('asks for a token where a deployment may be, takes one out of the URL, and is let in with it', async () => {
-    const file = join(suite.built.directory, 'tokens.json');
-    const secret = 'a secret of at least thirty-two bytes';
-    await writeFile(file, JSON.stringify({ authenticators: [{ jwt: { secret } }] }));
-    const broker = await suite.built.serve(['--identity', file]);
-    onTestFinished(() => broker.stop());
-    const token = await new SignJWT({ sub: 'ann', publish: ['#'], subscribe: ['#'] })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime('1h')
-      .sign(new TextEncoder().encode(secret));
-    const client = await suite.open('messages', { context: await suite.newContext() });
-    const { page } = client;
-    await page.getByRole('button', { name: 'New connection', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'New connection' });
-    const url = dialog.getByLabel('URL');
-    const field = dialog.getByLabel('Token', { exact: true });
-    await url.fill('ws://127.0.0.1:8083/mqtt');
-    await eventually(() => field.count()).toBe(0);
-    await url.fill('wss://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/mqtt');
-    await field.waitFor();
-    expect(await client.accessibilityProblemsInBothColours('new-connection-token')).toEqual([]);
-    await url.fill(`${broker.gatewayUrl}?token=${token}`);
-    await dialog.getByLabel('User name').focus();
-    await eventually(() => url.inputValue()).toBe(broker.gatewayUrl);
-    await eventually(() => field.inputValue()).toBe(token);
-    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
-    await client.connected();
-    expect(await client.stored()).not.toContain(token);
-  });
+  it.each(['user and password', 'a token'])(
+    'asks for %s where the broker refuses the connection',
+    async (what) => {
+      const file = join(suite.built.directory, 'sign-in.json');
+      const secret = 'a secret of at least thirty-two bytes';
+      await writeFile(file, JSON.stringify({ authenticators: [{ jwt: { secret } }] }));
+      const flags = what === 'a token' ? ['--identity', file] : ['--users', await usersFile()];
+      const broker = await suite.built.serve(flags);
+      onTestFinished(() => broker.stop());
+      const client = await suite.openUrl(broker.pageUrl, { context: await suite.newContext() });
+      const form = client.page.getByRole('form', { name: 'Sign in' });
+      if (what === 'a token') {
+        const token = await new SignJWT({ sub: 'ann', publish: ['#'], subscribe: ['#'] })
+          .setProtectedHeader({ alg: 'HS256' })
+          .setExpirationTime('1h')
+          .sign(new TextEncoder().encode(secret));
+        await form.getByLabel('or a token').fill(token);
+      } else {
+        await form.getByLabel('User name').fill('ada');
+        await form.getByLabel('Password', { exact: true }).fill(PASSWORD);
+      }
+      expect(await client.accessibilityProblems()).toEqual([]);
+      await form.getByRole('button', { name: 'Sign in' }).click();
+      await client.connected();
+      expect(await client.stored()).not.toContain(PASSWORD);
+    },
+  );
 
   it('takes no new connection before it has found the stored ones', async () => {
     const client = await suite.openUrl('about:blank');
@@ -227,7 +232,7 @@ clientSuite('connections in the web client', (suite) => {
       await held;
       await route.continue();
     });
-    await page.goto(`${suite.served.pageUrl}#/connection`);
+    await page.goto(`${suite.served.pageUrl}#/messages`);
     const add = page.getByRole('button', { name: 'New connection', exact: true });
     await eventually(() => add.isDisabled()).toBe(true);
     letGo();
@@ -239,7 +244,7 @@ clientSuite('connections in the web client', (suite) => {
 
   it('shares a connection by an address without its secrets, and connects only when told to', async () => {
     // Animations run here, as they do for most people: the menu still fades while the dialog behind it opens.
-    const client = await suite.open('connection', { motion: true });
+    const client = await suite.open('messages', { motion: true });
     const { page } = client;
     await client.newConnection('to be shared', guarded.nodeUrl.replace('//', '//ada:hunter2@'));
     await page.getByLabel('User name').focus();
@@ -301,12 +306,12 @@ clientSuite('connections in the web client', (suite) => {
     await client.connected();
     await client.subscribe('back/#');
     // The page fetches all scripts of the other views at once, while the server is there.
-    await eventually(() => seen.some((url) => url.includes('connection-view')) && pending.size === 0).toBe(
+    await eventually(() => seen.some((url) => url.includes('connection-drawer')) && pending.size === 0).toBe(
       true,
     );
     await fleeting.stop();
     await page.getByRole('banner').getByRole('img', { name: 'Waiting to try again' }).waitFor();
-    await client.openView('Connection');
+    await client.openView('Wire');
     await page.getByRole('alert').waitFor();
     await client.screenshot('connection-waiting-light');
     fleeting = await suite.built.serve(atPort);
@@ -315,28 +320,6 @@ clientSuite('connections in the web client', (suite) => {
     await client.subscription('back/#').getByText('QoS 1').waitFor();
     // The browser logs an error for a socket that cannot be opened.
     client.complaints.length = 0;
-  });
-
-  it('shows the price of a connection of the gateway door, and of a month of such clients', async () => {
-    const client = await suite.open('messages');
-    const { page } = client;
-    await client.connectToGateway();
-    await client.publish('cost/something', 'x'.repeat(500), 1);
-    await client.openView('Costs');
-    await page.getByText(/^API Gateway would have billed \d+ messages in \d+ frames: \$0\.0/).waitFor();
-    const total = page.getByTestId('costs-total');
-    const before = await total.textContent();
-    await page.getByText(/^That is \d+ messages? in [\d.]+ s: too little to say/).waitFor();
-    await page.getByRole('button', { name: 'Take it over' }).click();
-    await page.getByText(/^It rests on \d+ messages? in [\d.]+ s/).waitFor();
-    await eventually(() => page.getByLabel('Payload').inputValue()).toBe('500 bytes');
-    await eventually(() => total.textContent()).not.toBe(before);
-    await page.getByLabel('Clients', { exact: true }).fill('0');
-    await page.getByText(/"clients" is a whole number from 1/).waitFor();
-    await page.getByLabel('Clients', { exact: true }).fill('1000');
-    await page.getByRole('row', { name: /AWS IoT Core \$/ }).waitFor();
-    expect(await client.accessibilityProblems()).toEqual([]);
-    await client.screenshot('costs-light');
   });
 
   it('satisfies axe in the editor in light and in dark colours', async () => {
@@ -348,6 +331,7 @@ clientSuite('connections in the web client', (suite) => {
     const client = await suite.openConnected('connection', { width: 360, height: 740 });
     await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     await client.screenshot('phone-connection');
+    await client.page.keyboard.press('Escape');
     await client.page.getByRole('button', { name: 'Open the navigation' }).click();
     await item(client, 'This broker, gateway door').waitFor();
     expect(await client.accessibilityProblems()).toEqual([]);

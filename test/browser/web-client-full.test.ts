@@ -146,7 +146,7 @@ clientSuite('views full of data', (suite) => {
         await part(name).click();
         await looks.at(`part-${name}`);
       }
-    } else await looks.opened('beside', 'Connections side by side');
+    }
     await page.getByRole('button', { name: 'Properties, request, burst' }).click();
     for (const tab of ['Properties', 'Request and response', 'Burst']) {
       await page.getByRole('tab', { name: tab }).click();
@@ -186,32 +186,40 @@ clientSuite('views full of data', (suite) => {
     await page.getByRole('heading', { name: 'full/own' }).waitFor();
     await looks.at('tree-details');
     await looks.opened('tree-menu', 'More');
-    await show(client, 'packets');
+    await show(client, 'wire');
     await page
-      .getByRole('grid', { name: 'Packets, newest first' })
+      .getByRole('grid', { name: 'What went over the wire, newest first' })
       .locator('[aria-selected]')
       .first()
       .click();
-    await looks.at('packets');
+    await looks.at('wire');
     await page.keyboard.press('Escape');
-    for (const view of ['connection', 'start', 'costs', 'bench']) {
-      await show(client, view);
-      await looks.at(view);
+    await show(client, 'start');
+    await looks.at('start');
+    for (const [entry, what] of [
+      ['Edit …', 'connection'],
+      ['Export …', 'export'],
+      ['Import …', 'import'],
+    ] as const) {
+      await page.keyboard.press('Escape');
+      await eventually(() => page.getByRole('dialog').count()).toBe(0);
+      await client.chooseFromMenu(entry);
+      await page.getByRole('dialog').waitFor();
+      await looks.at(what);
     }
-    await show(client, 'transfer');
     await page
-      .locator('main input[type="file"]')
+      .locator('input[type="file"]')
       .first()
       .setInputFiles({ name: 'lab.jsonl', mimeType: 'text/plain', buffer: Buffer.from(RECORDING) });
     await page.getByRole('button', { name: 'Open to read' }).waitFor();
-    await looks.at('transfer');
+    await looks.at('import-found');
     await page.getByRole('button', { name: 'Open to read' }).click();
     await client.rows('lab/1').waitFor();
     await looks.at('recording');
   }
 
   it.each(LOOKS)(
-    'the admin view and the frames satisfy axe in $colours colours at $width × $height',
+    'the admin view and the wire satisfy axe in $colours colours at $width × $height',
     async (look) => {
       const { colours, width, height } = look;
       const [colorScheme] = colours;
@@ -229,17 +237,17 @@ clientSuite('views full of data', (suite) => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(ban),
       });
-      const client = await suite.openConnected('frames', { colorScheme });
+      const client = await suite.openConnected('wire', { colorScheme });
       const { page } = client;
       await client.connectToGateway();
       await page
-        .getByRole('grid', { name: 'Frames, newest first' })
+        .getByRole('grid', { name: 'What went over the wire, newest first' })
         .locator('[aria-selected]')
         .first()
         .click();
       await page.setViewportSize({ width, height });
       const looks = new Looks(client, look);
-      await looks.at('frames');
+      await looks.at('wire-gateway');
       await page.keyboard.press('Escape');
       await show(client, 'admin');
       const row = page.getByRole('row').filter({ hasText: 'full sensor' });
@@ -248,6 +256,7 @@ clientSuite('views full of data', (suite) => {
       await looks.opened('admin-client', `full sensor ${ROOT}`);
       await looks.opened('admin-disconnect', `Disconnect full sensor ${ROOT}`);
       for (const [tab, text] of [
+        ['Price', 'Apus, gateway door'],
         ['Subscriptions', 'full/#'],
         ['Retained messages', 'full/kept'],
         ['Bans', 'full banned'],

@@ -31,20 +31,72 @@ clientSuite('the layout of the web client', (suite) => {
 
   const publishForm = (client: ClientPage) => client.page.getByRole('form', { name: 'Publish' });
 
-  it('folds the publish panel to a bar, and remembers it', async () => {
-    const client = await open({ context: await suite.newContext() });
+  it('begins with the messages and the publish panel as a bar, and remembers it open and folded', async () => {
+    const client = await open({ context: await suite.newContext({ isNew: true }) });
     const { page } = client;
-    await page.getByRole('button', { name: 'Fold the publish panel' }).click();
-    await eventually(() => publishForm(client).count()).toBe(0);
-    expect(await client.accessibilityProblems()).toEqual([]);
-    await client.screenshot('layout-folded-light');
-    await page.reload();
     const bar = page.getByRole('button', { name: 'Publish a message' });
     await bar.waitFor();
-    await eventually(() => publishForm(client).count()).toBe(0);
+    expect(await client.accessibilityProblems()).toEqual([]);
+    await client.screenshot('layout-folded-light');
     await bar.click();
     const topic = publishForm(client).getByLabel('Topic', { exact: true });
     await eventually(() => topic.and(page.locator(':focus')).count()).toBe(1);
+    await page.reload();
+    await page.getByRole('button', { name: 'Fold the publish panel' }).click();
+    await eventually(() => publishForm(client).count()).toBe(0);
+    await page.reload();
+    await bar.waitFor();
+    await eventually(() => publishForm(client).count()).toBe(0);
+  });
+
+  it('gives the payload the width, in the list and beside it', async () => {
+    const client = await open({
+      width: 1_366,
+      height: 768,
+      context: await suite.newContext({ isNew: true }),
+    });
+    const { page } = client;
+    await client.subscribe('wide/#');
+    await suite.other.publishAsync('wide/here', JSON.stringify({ text: 'x'.repeat(200) }));
+    const width = async (part: Locator): Promise<number> => (await part.boundingBox())?.width ?? 0;
+    const payload = client.rows('wide/here').locator('[data-column="payload"]');
+    await eventually(() => width(payload)).toBeGreaterThan(250);
+    await client.rows('wide/here').click();
+    await eventually(() => width(page.getByRole('tree', { name: 'Payload' }))).toBeGreaterThan(400);
+    await eventually(() => width(payload)).toBeGreaterThan(300);
+  });
+
+  it.each([1_366, 1_200, 800, 390, 320])(
+    'shows the whole hint of every field that searches, %i px wide',
+    async (width) => {
+      const client = await open({ width });
+      const cutHints = () =>
+        client.page.evaluate(`[...document.querySelectorAll('[role="search"] input:not([readonly])')].filter((input) => {
+            const style = getComputedStyle(input);
+            const pen = document.createElement('canvas').getContext('2d');
+            pen.font = style.font;
+            const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+            return pen.measureText(input.placeholder).width > room;
+          }).map(({ placeholder }) => placeholder)`);
+      await eventually(cutHints).toEqual([]);
+    },
+  );
+
+  it('at 400 % the page scrolls, and the list and the details have height', async () => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('zoomed/#');
+    await suite.other.publishAsync('zoomed/here', '{"a":1,"b":2,"c":3}');
+    await client.rows('zoomed/here').waitFor();
+    await page.setViewportSize({ width: 320, height: 256 });
+    const height = async (part: Locator): Promise<number> => (await part.boundingBox())?.height ?? 0;
+    await eventually(() => height(page.getByRole('grid'))).toBeGreaterThan(150);
+    await page.getByRole('grid').hover();
+    await page.mouse.wheel(0, 1_000);
+    await eventually(() => page.evaluate('scrollY')).toBeGreaterThan(100);
+    await eventually(() => client.overflow()).toBe(0);
+    await client.rows('zoomed/here').click();
+    await eventually(() => height(page.getByRole('tree', { name: 'Payload' }))).toBeGreaterThan(100);
   });
 
   it('opens the folded panel for the key P, and for a message to be published again', async () => {
@@ -78,6 +130,8 @@ clientSuite('the layout of the web client', (suite) => {
       await client.subscribe('fonts/#');
       // The page fetches them behind its first message.
       await suite.other.publishAsync('fonts/first', 'x');
+      // Until it comes, the empty list has a button.
+      await client.rows('fonts/first').waitFor();
       await eventually(() => requested).toBeGreaterThan(0);
       const before = await controlsOf(page);
       fonts.open();
@@ -91,8 +145,8 @@ clientSuite('the layout of the web client', (suite) => {
   );
 
   it.each([
-    [1_280, 'below'],
-    [1_440, 'beside'],
+    [1_100, 'below'],
+    [1_280, 'beside'],
   ])('at %i px the details stand %s the list', async (width, place) => {
     const client = await open({ width });
     await client.subscribe('details/#');
@@ -176,9 +230,9 @@ clientSuite('the layout of the web client', (suite) => {
     await page.keyboard.press('Escape');
     await eventually(() => page.getByRole('grid').and(page.locator(':focus')).count()).toBe(1);
     await openPalette();
-    await page.keyboard.type('packets view');
+    await page.keyboard.type('wire view');
     await page.keyboard.press('Enter');
-    await page.getByRole('grid', { name: 'Packets, newest first' }).waitFor();
+    await page.getByRole('grid', { name: 'What went over the wire, newest first' }).waitFor();
     // A command of another view opens that view and moves the focus there.
     await openPalette();
     await page.keyboard.type('write a mess');
@@ -193,41 +247,15 @@ clientSuite('the layout of the web client', (suite) => {
     await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).waitFor();
   });
 
-  it('shows connections side by side, each with its messages; the one used last is the active one', async () => {
-    const client = await open({ context: await suite.newContext() });
-    const { page } = client;
-    await client.subscribe('beside/#');
-    await page.getByRole('button', { name: 'Connections side by side' }).click();
-    await page.getByRole('checkbox', { name: 'This broker, gateway door' }).check();
-    await page.keyboard.press('Escape');
-    const pane = (name: string) => page.getByRole('region', { name: `Messages · ${name}`, exact: true });
-    const gateway = pane('This broker, gateway door');
-    const side = page.getByRole('group', { name: 'Connections side by side' });
-    await side.getByRole('button', { name: 'Connect', exact: true }).click();
-    await eventually(() => side.getByRole('button', { name: 'Disconnect' }).count()).toBe(2);
-    // The panel of subscriptions belongs to the connection that was used last.
-    await page.getByRole('banner').getByText('This broker, gateway door').waitFor();
-    await client.subscribe('beside/+');
-    await suite.other.publishAsync('beside/both', 'to both doors', { qos: 1 });
-    await gateway.getByText('beside/both').waitFor();
-    await pane('This broker').getByText('beside/both').click();
-    await pane('This broker').getByRole('complementary').getByText('to both doors').first().waitFor();
-    await page.getByRole('banner').getByText('This broker', { exact: true }).waitFor();
-    expect(await client.accessibilityProblems()).toEqual([]);
-    await client.screenshot('layout-beside-light');
-    await page.getByRole('button', { name: 'Do not show This broker, gateway door side by side' }).click();
-    await eventually(() => page.getByRole('grid').count()).toBe(1);
-  });
-
-  it('asks a new connection for URL, user and password, and connects', async () => {
+  it('asks a new connection for URL, token, user and password, and connects', async () => {
     const client = await open();
     const { page } = client;
     await page.getByRole('button', { name: 'New connection', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'New connection' });
-    await eventually(() => dialog.getByRole('textbox').count()).toBe(3);
+    await eventually(() => dialog.getByRole('textbox').count()).toBe(4);
     await dialog.getByLabel('URL').fill(suite.served.nodeUrl);
     await dialog.getByLabel('User name').fill('ada');
-    await dialog.getByLabel('Password').first().fill('secret');
+    await dialog.getByLabel('Password', { exact: true }).fill('secret');
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('new-connection-light');
     await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
@@ -286,9 +314,6 @@ clientSuite('the layout of the web client', (suite) => {
     await suite.other.publishAsync('axe/here', '{"value":1}', { qos: 1 });
     await client.rows('axe/here').click();
     await page.getByRole('button', { name: 'Fold the publish panel' }).click();
-    await page.getByRole('button', { name: 'Connections side by side' }).click();
-    await page.getByRole('checkbox', { name: 'This broker, gateway door' }).check();
-    await page.keyboard.press('Escape');
     expect(await client.accessibilityProblemsInBothColours('layout-beside')).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -72,8 +72,7 @@ clientSuite('messages in the web client', (suite) => {
     const topic = page.getByLabel('Filter by topic');
     const query = page.getByLabel('Search the payloads');
     const kind = async (label: string): Promise<void> => {
-      await page.getByRole('combobox', { name: 'How to search' }).click();
-      await page.getByRole('option', { name: label }).click();
+      await page.getByRole('combobox', { name: 'How to search' }).selectOption({ label });
     };
     await topic.fill('find/+/temperature');
     await eventually(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
@@ -101,6 +100,47 @@ clientSuite('messages in the web client', (suite) => {
     await suite.other.publishAsync('find/attic/temperature', '{"value":30,"unit":"C"}');
     await suite.other.publishAsync('find/attic/light', 'OFF');
     await eventually(() => client.topics().then((topics) => topics[0])).toBe('find/attic/temperature');
+  });
+
+  it.each([
+    ['messages', 'Messages, newest first'],
+    ['wire', 'What went over the wire, newest first'],
+  ])('opens the row under the pointer while others come: %s', async (view, name) => {
+    const client = await open();
+    const { page } = client;
+    await client.subscribe('moving/#');
+    let sent = 0;
+    const timer = setInterval(() => void suite.other.publishAsync(`moving/${++sent}`, 'x'), 27);
+    onTestFinished(() => clearInterval(timer));
+    await client.rows('moving/9').waitFor();
+    if (view === 'wire') await page.getByRole('link', { name: 'Wire', exact: true }).click();
+    const rows = page.getByRole('grid', { name }).locator('[aria-selected]');
+    const topicOf = async (row: Locator): Promise<string | undefined> =>
+      /moving\/\d+/.exec((await row.textContent()) ?? '')?.[0];
+    // Beside the details a row has two lines.
+    for (const at of [3, 6, 9]) {
+      await page.mouse.move(5, 300);
+      const box = await rows.nth(at).boundingBox();
+      if (box === null) throw new Error('the row has no place');
+      await page.mouse.move(box.x + 40, box.y + box.height / 2);
+      // The table is drawn a moment after it has begun to stand still; a hand needs longer.
+      const entered = sent;
+      await eventually(() => sent - entered).toBeGreaterThan(8);
+      await client.settled();
+      const aimedAt = await topicOf(rows.nth(at));
+      const before = sent;
+      await eventually(() => sent - before).toBeGreaterThan(8);
+      await page.mouse.down();
+      await page.mouse.up();
+      await eventually(() => topicOf(page.locator('[role="row"][aria-selected="true"]'))).toBe(aimedAt);
+    }
+    if (view === 'messages') await page.getByRole('button', { name: /^\d+ new messages$/ }).waitFor();
+    await page.mouse.move(5, 300);
+    const last = sent;
+    // A message is in sight for some tenths of a second.
+    const newest = async () => Number(/\d+$/.exec((await client.topics())[0] ?? '')?.[0]);
+    if (view === 'messages') await eventually(newest).toBeGreaterThanOrEqual(last);
+    else await eventually(() => rows.first().textContent()).not.toBe('');
   });
 
   it('stands still while paused, and counts new messages', async () => {
@@ -286,8 +326,10 @@ clientSuite('messages in the web client', (suite) => {
     const client = await open();
     const { page } = client;
     await client.publish('packets/here', 'hi', 2);
-    await client.openView('Packets');
-    const rows = page.getByRole('grid', { name: 'Packets, newest first' }).locator('[aria-selected]');
+    await client.openView('Wire');
+    const rows = page
+      .getByRole('grid', { name: 'What went over the wire, newest first' })
+      .locator('[aria-selected]');
     for (const name of ['CONNECT', 'CONNACK', 'PUBLISH', 'PUBREC', 'PUBREL', 'PUBCOMP']) {
       await rows.filter({ hasText: name }).first().waitFor();
     }

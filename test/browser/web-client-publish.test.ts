@@ -68,8 +68,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
     await client.page.getByRole('tab', { name: 'Burst' }).click();
     await client.page.getByRole('button', { name: 'Start the burst' }).waitFor();
-    await client.page.getByRole('combobox', { name: 'How to search' }).click();
-    await client.page.getByRole('option', { name: 'JSONPath' }).click();
+    await client.page.getByRole('combobox', { name: 'How to search' }).selectOption({ label: 'JSONPath' });
     await client.screenshot('publish-labels');
     await eventually(() => client.clippedLabels()).toEqual([]);
   });

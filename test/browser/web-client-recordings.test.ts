@@ -9,29 +9,11 @@ const LINES = [
   '{"time":"2026-05-01T10:00:01.5Z","topic":"lab/2","payload":"hello","retain":true}',
 ].join('\n');
 
-const MQTTX = JSON.stringify([
-  {
-    clientId: 'mqttx_1',
-    name: 'lab',
-    protocol: 'ws',
-    host: '127.0.0.1',
-    messages: [
-      {
-        createAt: '2026-05-01 12:00:00:000',
-        out: false,
-        payload: 'from mqttx',
-        qos: 0,
-        retain: false,
-        topic: 'x/1',
-      },
-    ],
-  },
-]);
-
 clientSuite('recordings in the web client', (suite) => {
   async function open(name: string, text: string, options: PageOptions = {}): Promise<ClientPage> {
-    const client = await suite.openConnected('transfer', options);
-    const input = client.page.locator('main input[type="file"]').first();
+    const client = await suite.openConnected('messages', options);
+    await client.chooseFromMenu('Import …');
+    const input = client.page.getByRole('dialog').locator('input[type="file"]');
     await input.setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
     await client.page.getByRole('button', { name: 'Open to read' }).click();
     return client;
@@ -59,24 +41,6 @@ clientSuite('recordings in the web client', (suite) => {
     await page.getByRole('button', { name: 'Close the recording' }).click();
     await client.connected();
     await eventually(() => page.getByRole('navigation').getByText('lab.jsonl').count()).toBe(0);
-  });
-
-  it('the messages of an export of MQTTX are read, and can be published again with their own timing', async () => {
-    const client = await open('mqttx.json', MQTTX);
-    const { page } = client;
-    await client.rows('x/1', 'from mqttx').waitFor();
-    await client.openView('Import, export');
-    const heard = new Promise<string>((resolve) => {
-      suite.other.on('message', (topic, payload) => topic === 'x/1' && resolve(payload.toString()));
-    });
-    await suite.other.subscribeAsync('x/#');
-    await eventually(() => page.getByRole('combobox', { name: 'Pace' }).inputValue()).toBe(
-      'The original speed',
-    );
-    await page.getByRole('button', { name: 'Publish 1 message' }).click();
-    expect(await heard).toBe('from mqttx');
-    expect(await client.accessibilityProblems()).toEqual([]);
-    await client.screenshot('recording-import');
   });
 
   it('a payload is taken from a file, chosen or dropped, byte for byte', async () => {

@@ -44,7 +44,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await page.getByRole('button', { name: 'Retained', exact: true }).click();
     await client.openView('Topics');
     await page.getByLabel('Search the topics').fill('room');
-    await client.openView('Packets');
+    await client.openView('Wire');
     await page.getByLabel('Pings').uncheck();
 
     await page.reload();
@@ -174,16 +174,17 @@ clientSuite('a page that is reloaded', (suite) => {
 
     await suite.other.publishAsync('gone/forgotten', 'x', { qos: 1 });
     await isKept(client, 'gone/forgotten');
-    await client.openView('Connection');
+    await client.chooseFromMenu('Edit …');
     await page.getByRole('button', { name: 'Forget kept messages' }).click();
     await page.getByText('Forgotten', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
     await eventually(() => kept(client)).not.toContain('"gone/forgotten"');
     await client.openView('Messages');
     await goesByReload('gone/forgotten');
 
     await suite.other.publishAsync('gone/off', 'x', { qos: 1 });
     await isKept(client, 'gone/off');
-    await client.openView('Connection');
+    await client.chooseFromMenu('Edit …');
     await page.getByLabel('Keep messages across a reload').uncheck();
     expect(await client.accessibilityProblems()).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -199,7 +200,9 @@ clientSuite('a page that is reloaded', (suite) => {
     await client.page.getByRole('button', { name: 'Add and look at it first' }).click();
     const keeps = client.page.getByLabel('Keep messages across a reload');
     await eventually(() => keeps.isChecked()).toBe(false);
+    await client.page.keyboard.press('Escape');
     await client.page.getByRole('navigation').getByText('This broker', { exact: true }).click();
+    await client.chooseFromMenu('Edit …');
     await eventually(() => keeps.isChecked()).toBe(true);
   });
 

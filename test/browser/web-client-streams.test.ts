@@ -38,7 +38,7 @@ clientSuite('streams and presence in the web client', (suite) => {
     const other = await connectAsync(served.nodeUrl, { protocolVersion: 5, clientId: 'other' });
     onTestFinished(() => other.endAsync(true));
     const way = await cuttable(door === 'node' ? served.nodeUrl : served.gatewayUrl);
-    const client = await suite.openUrl(`${served.pageUrl}#/connection`);
+    const client = await suite.openUrl(`${served.pageUrl}#/messages`);
     await client.newConnection('cuttable', way.url);
     await client.page.getByLabel('Client identifier').fill('page');
     await client.page.getByRole('button', { name: 'Save and connect' }).click();
@@ -125,7 +125,8 @@ clientSuite('streams and presence in the web client', (suite) => {
       const heard: string[] = [];
       other.on('message', (topic, payload) => heard.push(`${topic} ${payload}`));
       await other.publishAsync('$presence/room-7/ann', '{"mood":"well"}', { qos: 1 });
-      await client.openView('Presence');
+      await client.openView('Topics');
+      await page.getByRole('tab', { name: 'Presence' }).click();
       await page.getByRole('textbox', { name: 'Room', exact: true }).fill('room-7');
       await page.getByRole('button', { name: 'Watch', exact: true }).click();
       const members = page.getByRole('region', { name: 'Members of room-7' }).getByRole('listitem');

@@ -63,8 +63,26 @@ clientSuite('subscriptions and versions in the web client', (suite) => {
     }).toEqual({ seen: 10, count: 10 });
   });
 
+  it('empties the field for Escape, and offers everything where no message comes', async () => {
+    const client = await suite.openConnected('messages', { context: await suite.newContext() });
+    const { page } = client;
+    await client.subscribe('nothing/comes/here');
+    const field = page.getByLabel('Topic filter', { exact: true });
+    await field.fill('not/#/a/filter');
+    await field.press('Enter');
+    await eventually(() => field.getAttribute('aria-invalid')).toBe('true');
+    await field.press('Escape');
+    await eventually(() => field.inputValue()).toBe('');
+    await eventually(() => field.getAttribute('aria-invalid')).not.toBe('true');
+    await page.getByRole('button', { name: 'Subscribe to #' }).click();
+    await client.subscription('#').getByText('QoS 0').waitFor();
+    await suite.other.publishAsync('busy/broker', 'x');
+    await client.rows('busy/broker').waitFor();
+    await eventually(() => page.getByRole('button', { name: 'Subscribe to #' }).count()).toBe(0);
+  });
+
   it.each(cases(['node'], ['gateway']))('speaks MQTT 3.1.1 at the %s door', async (door) => {
-    const client = await suite.open('connection');
+    const client = await suite.open('messages');
     const { page } = client;
     await client.newConnection('old', door === 'node' ? suite.served.nodeUrl : suite.served.gatewayUrl);
     await page.getByRole('combobox', { name: 'MQTT version' }).click();

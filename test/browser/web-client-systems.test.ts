@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { receiver, SIMPLY_OK, status } from '@apus/bridges/testing';
 import { connectAsync } from 'mqtt';
 import { expect, it, onTestFinished } from 'vitest';
-import { receiver, SIMPLY_OK, status } from '../../packages/bridges/test/support/receiver.ts';
 import { clientSuite } from './support/client-suite.ts';
 
 clientSuite('the web client’s view of bridges and rules', (suite) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { CloudWatchMetrics, GatewayMessages, MonthCounters } from '@apus/aws/lambda';
 import { rulesOfLists } from '@apus/broker';
-import { CloudWatchMetrics, GatewayMessages, MonthCounters } from '@apus/cloud/lambda';
 import { connectAsync } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bridgesOf, FakeStage, rulesBeside } from '../cloud/api-parts.ts';
@@ -98,7 +98,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
         await program.mqtt.subscribeAsync('news/#', { qos: 1 });
         await program.mqtt.publishAsync('chat/a', 'said', { qos: 1 });
       }
-      await world.operate({ action: 'create-tenant', entry: { name: 'acme' } });
+      await world.operate('POST', '/tenants', { body: { name: 'acme' } });
       outside = await rulesBeside(['default'], ['l1', 'l2']);
       const startedAtMs = Date.now();
       const clock = { now: () => STARTED_MS + Date.now() - startedAtMs };
@@ -156,6 +156,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
 
     it('asks for the key once, and not every two seconds', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      await client.page.clock.setSystemTime(STARTED_MS);
       const { page } = client;
       await page.route('**/config.json', (route) =>
         route.fulfill({ json: { endpoints: [], api: { url: api.url } } }),
@@ -164,7 +165,8 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByLabel('Key of the API').fill('a wrong one');
       await page.getByRole('button', { name: 'Use it' }).click();
       await page.getByRole('alert').first().getByText('The key is not right').waitFor();
-      // The browser logs an error for a refused request.
+      // The browser logs an error for each refused request: for clients and three kinds of figures.
+      await eventually(async () => client.complaints.length).toBe(4);
       client.complaints.length = 0;
       await page.getByLabel('Key of the API').fill(API_KEY);
       const before = api.requests.length;
@@ -184,6 +186,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
 
     it('shows clients, kicks one, and shows bans, streams, tenants and usage', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      await client.page.clock.setSystemTime(STARTED_MS);
       const { page } = client;
       await signIn(client);
       const row = page.getByRole('row').filter({ hasText: 'sensor 1' });
@@ -206,6 +209,17 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByRole('tab', { name: 'Streams' }).click();
       await page.getByRole('row').filter({ hasText: 'chat/#' }).waitFor();
       await client.screenshot('admin-deployment-streams-light');
+
+      await page.getByRole('tab', { name: 'Slow clients' }).click();
+      await page.getByText('A deployment does not look through all queues', { exact: false }).waitFor();
+      await page.getByRole('tab', { name: 'Alarms' }).click();
+      await page
+        .getByText('The alarms of a deployment are in CloudWatch', { exact: false })
+        .first()
+        .waitFor();
+      await eventually(() => page.getByRole('alert').count()).toBe(0);
+      // The browser logs an error for each answer that is none.
+      client.complaints.length = 0;
       await page.getByRole('tab', { name: 'Tenants' }).click();
       await page.getByRole('button', { name: 'Show acme' }).click();
       await page.getByRole('row').filter({ hasText: 'phone' }).waitFor();
@@ -216,6 +230,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
 
     it('shows subscriptions, bridges and rules, and sends dead letters again', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      await client.page.clock.setSystemTime(STARTED_MS);
       const { page } = client;
       await signIn(client);
       await page.getByRole('tab', { name: 'Subscriptions' }).click();
@@ -236,6 +251,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
 
     it('shows the metrics of CloudWatch, the breaker before and after it has tripped, and quotas', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      await client.page.clock.setSystemTime(STARTED_MS);
       const { page } = client;
       await signIn(client);
       const figures = page.getByLabel('The broker in numbers');

@@ -99,6 +99,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await subscribe(client, 'shown/#');
     await count(client, '1,200 topics');
     const { page } = client;
+    await page.getByRole('button', { name: 'Close all' }).click();
     await line(client, 'shown').click();
     const tree = page.getByRole('tree', { name: 'Topics' });
     await tree.press('ArrowRight');
@@ -121,6 +122,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     const client = await open();
     await subscribe(client, 'shown/#');
     await count(client, '1,200 topics');
+    await client.page.getByRole('button', { name: 'Close all' }).click();
     await search(client, 'MACHINE-39/');
     await count(client, '3 of 1,200 topics');
     await eventually(() => client.page.getByRole('treeitem').count()).toBe(5);

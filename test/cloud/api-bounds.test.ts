@@ -25,13 +25,8 @@ beforeAll(async () => {
     await program.mqtt.subscribeAsync('news/#');
   }
   await programs[1]?.mqtt.endAsync();
-  await world.operate({
-    action: 'create-tenant',
-    entry: {
-      name: 'acme',
-      plan: { connectionsMax: 7, retainedMessagesMax: 3, deliveriesPerMinuteMax: 600 },
-    },
-  });
+  const plan = { connectionsMax: 7, retainedMessagesMax: 3, deliveriesPerMinuteMax: 600 };
+  await world.operate('POST', '/tenants', { body: { name: 'acme', plan } });
 });
 
 afterAll(async () => {

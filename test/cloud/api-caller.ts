@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ApiFunction } from '@apus/cloud/lambda';
+import type { ApiFunction } from '@apus/aws/lambda';
 import { type Answered, type Described, pathOf, type Trial } from '../api/document.ts';
 
 export const KEY = 'a-key-of-the-operator-of-a-deployment';

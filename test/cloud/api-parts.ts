@@ -1,18 +1,15 @@
-import type { Message } from '@apus/broker';
 import {
   type ApiFunctionOptions,
   CloudWatchMetrics,
   MonthCounters,
   SqsQueue,
   SqsVisibility,
-} from '@apus/cloud/lambda';
-import { createSqs, ManualClock } from '@apus/emulator';
+} from '@apus/aws/lambda';
+import { createRulesOperator, DeadLetterQueue, readDeployedRules, ruleKey } from '@apus/bridges/testing';
+import type { Message } from '@apus/broker';
+import { createSqs, ManualClock } from '@apus/emulated-aws';
 import { readTopics } from '@apus/topics';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { DeadLetterQueue } from '../../packages/bridges/src/lambda/dead-letter-queue.ts';
-import { readDeployedRules } from '../../packages/bridges/src/lambda/deployed-rules.ts';
-import { ruleKey } from '../../packages/bridges/src/lambda/rules-handler.ts';
-import { createRulesOperator } from '../../packages/bridges/src/lambda/rules-operator.ts';
 
 /** Further parts of the function of operators. */
 export type ApiParts = Partial<

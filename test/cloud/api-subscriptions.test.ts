@@ -1,4 +1,4 @@
-import type { ApiFunction } from '@apus/cloud/lambda';
+import type { ApiFunction } from '@apus/aws/lambda';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { call, KEYS } from './api-caller.ts';
 import { Program } from './program.ts';

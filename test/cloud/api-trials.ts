@@ -8,6 +8,9 @@ const letter = (index: number) => ({ ...HOT, id: LETTERS[index] ?? '' });
 
 const TENANT = { name: 'globex', plan: { connectionsMax: 10 } };
 const NAMED = { name: TENANT.name };
+/** A hash that is none of any password. */
+export const PASSWORD = 'scrypt:16384:8:1:c2FsdHNhbHRzYWx0c2FsdA:aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g';
+const USER = { name: 'ann', password: PASSWORD, publish: ['%u/#'], subscribe: [] };
 
 export interface Found {
   /** Of the newest message of the stream. */
@@ -117,6 +120,17 @@ export function trialsOf({ takes, has }: TrialSetting): Trials {
       { status: 404 },
       { status: 404, path: { topic: '#' } },
     ],
+    streamEvents: () => [{ status: 501, query: '?topic=a' }],
+    listSlowSubscriptions: () => [{ status: 501 }],
+    listDroppingClients: () => [{ status: 501 }],
+    getMonitor: () => [{ status: 501 }],
+    listClientEvents: () => [{ status: 501 }],
+    listAlarms: () => [{ status: 501 }],
+    clearAlarms: () => [{ status: 501 }],
+    listTraces: () => [{ status: 501 }],
+    startTrace: () => [{ status: 501, body: {} }],
+    removeTrace: () => [{ status: 501 }],
+    getTraceLog: () => [{ status: 501 }],
     listStreams: () => [{ status: 200 }],
     listStreamMessages: ({ position }) => [
       { status: 200, path: { name: 'chat' }, query: '?topic=chat/a' },
@@ -178,6 +192,21 @@ export function trialsOf({ takes, has }: TrialSetting): Trials {
       { status: 204, path: NAMED },
       { status: 404, path: NAMED },
     ],
+    addUser: () => [
+      { status: 204, body: USER },
+      { status: 400, body: USER },
+      { status: 400, body: { ...USER, name: '' } },
+      { status: 400, body: { ...USER, publish: ['x'.repeat(33_000)] } },
+      { status: 400, body: '[]' },
+    ],
+    listUsers: () => [{ status: 200 }, { status: 200, query: '?limit=1' }, { status: 400, query: '?after=' }],
+    changeUser: () => [
+      { status: 204, path: { name: USER.name }, body: { password: USER.password } },
+      { status: 400, path: { name: USER.name }, body: { password: 'plain' } },
+      { status: 400, path: { name: USER.name }, body: USER },
+      { status: 404, body: { password: USER.password } },
+    ],
+    removeUser: () => [{ status: 200, path: { name: USER.name } }, { status: 404 }],
     endClient: () => [{ status: 204, path: { clientid: 'ann' } }, { status: 404 }],
   };
 }

@@ -1,11 +1,11 @@
-import { OPERATION_IDS, type OperationId } from '@apus/api';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
+import type { ApiFunction } from '@apus/aws/lambda';
 import { rulesOfLists } from '@apus/broker';
-import type { ApiFunction } from '@apus/cloud/lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answered, Document, type Trial } from '../api/document.ts';
 import { call, KEY, KEYS } from './api-caller.ts';
 import { type ApiParts, bridgesOf, countersOver, describedFor, FakeStage, rulesBeside } from './api-parts.ts';
-import { type Found, LETTERS, trialsOf } from './api-trials.ts';
+import { type Found, LETTERS, PASSWORD, trialsOf } from './api-trials.ts';
 import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
 
@@ -25,12 +25,22 @@ const has = (some: 'all' | 'none') => {
   parts = some === 'all' ? whole : {};
 };
 
+function isOfNode(id: OperationId): boolean {
+  return OPERATIONS[id].doors?.includes('deployment') === false;
+}
+
 /** Answers that these tests cannot cause. */
 const OUT_OF_REACH = [
   // Caused by a bug, or by a table that is too large for the time.
   ...OPERATION_IDS.flatMap((id) => [`${id} 500`, ...(AWAITED.includes(id) ? [] : [`${id} 503`])]),
   // Returned by a node for an operation that only a deployment answers.
-  'getBreaker 501',
+  ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('node') === false).map((id) => `${id} 501`),
+  // Answered by a node alone.
+  ...OPERATION_IDS.filter(isOfNode).flatMap((id) =>
+    Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
+  ),
+  // Returned by a node without a users file.
+  ...['listUsers 501', 'addUser 501', 'changeUser 501', 'removeUser 501'],
   ...['publishBulk 200', 'publishBulk 413', 'publishBulk 415'],
   // Returned by a node without a register.
   ...['listTenants 404', 'createTenant 404'],
@@ -91,7 +101,7 @@ function scanOf(sessions: number): NonNullable<ApiParts['scan']> {
   return { page: async () => ({ found, next: undefined }) } as unknown as NonNullable<ApiParts['scan']>;
 }
 
-/** A client with a subscription, a member, a retained message, one of a stream, and a ban. */
+/** A client with a subscription, a member, a retained message, one of a stream, a ban, and a user. */
 async function furnish(tenant: string): Promise<void> {
   const kept = { clean: false, properties: { sessionExpiryInterval: 300 } };
   const { mqtt } = new Program(world.emulator, 'ann', { ...kept, username: tenant });
@@ -101,8 +111,13 @@ async function furnish(tenant: string): Promise<void> {
   await mqtt.publishAsync('state', 'kept', { qos: 1, retain: true });
   await mqtt.publishAsync('chat/a', 'said', { qos: 1 });
   const body = { as: 'username', who: 'eve', reason: 'spam' };
-  const banned = { headers: { 'apus-tenant': tenant }, body };
-  expect((await call(newFunction(), { method: 'POST', path: '/banned' }, banned)).status).toBe(200);
+  const headers = { 'apus-tenant': tenant };
+  expect((await call(newFunction(), { method: 'POST', path: '/banned' }, { headers, body })).status).toBe(
+    200,
+  );
+  const user = { name: 'bob', password: PASSWORD, publish: [], subscribe: [] };
+  const added = await call(newFunction(), { method: 'POST', path: '/users' }, { headers, body: user });
+  expect(added.status).toBe(204);
 }
 
 /** In a new environment, whose rate limits are unused. */
@@ -116,7 +131,10 @@ async function ask(id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<
 
 describe('the API of a deployment, for an empty tenant beside one with all kinds of data', () => {
   const questions = () =>
-    document.operations.filter(({ method, 'x-apus-scope': scope }) => scope === 'tenant' && method === 'GET');
+    document.operations.filter(
+      ({ operationId, method, 'x-apus-scope': scope }) =>
+        scope === 'tenant' && method === 'GET' && !isOfNode(operationId as OperationId),
+    );
   const successOf = (id: OperationId) => TRIALS[id]?.(found).find(({ status }) => status < 300);
   const tell = async (tenant: string): Promise<Readonly<Record<string, unknown>>> => {
     const answers: Record<string, unknown> = {};
@@ -142,7 +160,7 @@ describe('the API of a deployment, for an empty tenant beside one with all kinds
   it('changes and removes nothing of the other tenant [SEC-TENANT-4]', async () => {
     const before = await tell(OWN);
     for (const { operationId, method, 'x-apus-scope': scope } of document.operations) {
-      if (method === 'GET' || scope === 'broker') continue;
+      if (method === 'GET' || scope !== 'tenant') continue;
       const { path = {}, body } = successOf(operationId as OperationId) ?? {};
       await ask(operationId as OperationId, { path, body, headers: { 'apus-tenant': OTHER } });
       expect(await tell(OWN), operationId).toEqual(before);
@@ -249,6 +267,13 @@ describe('the API document at a deployment', () => {
         last = await call(flood, document.operation(id), { headers: { authorization: '' } });
       await told(429, last);
     }
+  });
+
+  it('takes a name in the query that no path can have, and no parameter twice', async () => {
+    const at = (path: string, query: string) => call(newFunction(), { method: 'GET', path }, { query });
+    expect(await at('/clients/', '?clientid=ann')).toMatchObject({ status: 200, body: { clientid: 'ann' } });
+    expect(await at('/clients/', '')).toMatchObject({ status: 400 });
+    expect(await at('/clients', '?clientid=ann&clientid=bob')).toMatchObject({ status: 400 });
   });
 
   it('lists all methods and paths', async () => {

@@ -1,4 +1,4 @@
-import { SignedPoster } from '@apus/cloud';
+import { SignedPoster } from '@apus/aws';
 import {
   type CloudOptions,
   composeCloud,
@@ -6,7 +6,7 @@ import {
   type PublishFunction,
   QueueBacklog,
   SqsQueue,
-} from '@apus/cloud/lambda';
+} from '@apus/aws/lambda';
 import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { FAN_OUT, SESSIONS_TABLE, TABLE } from './names.ts';

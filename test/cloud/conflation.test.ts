@@ -1,6 +1,6 @@
+import { DynamoConflatedGroups } from '@apus/store-dynamodb/testing';
 import type { IClientOptions, IPublishPacket } from 'mqtt';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { DynamoConflatedGroups } from '../../packages/store-dynamodb/src/subscriptions/conflated-groups.ts';
 import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
 import { sized } from '../support/runs.ts';
 import { Program } from './program.ts';

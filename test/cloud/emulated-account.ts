@@ -1,5 +1,5 @@
-import { FRAME_ROUTES } from '@apus/cloud';
-import type { EmulatorOptions, Environment, Handler } from '@apus/emulator';
+import { FRAME_ROUTES } from '@apus/aws';
+import type { EmulatorOptions, Environment, Handler } from '@apus/emulated-aws';
 import type { functionsOf } from './functions.ts';
 import { FAN_OUT, FAN_OUT_DEAD, RULES, TIMERS, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions } from './options.ts';

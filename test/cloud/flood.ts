@@ -1,4 +1,4 @@
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import { encodePacket, type Packet, PacketDecoder, type PublishPacket } from '@apus/mqtt';
 import { readServerFrame } from '../support/server-frame.ts';
 

@@ -1,5 +1,4 @@
-import { GATEWAY_QUOTAS, type Log, readStreams } from '@apus/broker';
-import { parseClientFrame, type RequestSender, SignedPoster } from '@apus/cloud';
+import { parseClientFrame, type RequestSender, SignedPoster } from '@apus/aws';
 import {
   type ApiFunctionOptions,
   type Cloud,
@@ -16,8 +15,9 @@ import {
   SqsQueue,
   SqsTimers,
   SqsVisibility,
-} from '@apus/cloud/lambda';
-import type { Environment } from '@apus/emulator';
+} from '@apus/aws/lambda';
+import { GATEWAY_QUOTAS, type Log, readStreams } from '@apus/broker';
+import type { Environment } from '@apus/emulated-aws';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ApiParts } from './api-parts.ts';
 import {
@@ -122,11 +122,13 @@ export function functionsOf(environment: Environment, services: Services, option
   if (options.connectionSeconds !== undefined)
     Object.defineProperty(cloud.environment, 'connectionSeconds', { get: options.connectionSeconds });
   options.alterations?.cloud?.(cloud);
-  const { stores, liveness, usage } = cloud;
+  const { stores, usage } = cloud;
   const operatorOptions = {
     environment: cloud.environment,
     scan: stores.sweepScan,
     sessions: stores.sessions,
+    subscriptions: stores.subscriptions,
+    quotas: options.quotas ?? GATEWAY_QUOTAS,
     bans: stores.bans,
     users: stores.users,
     tenants: stores.tenants,
@@ -168,20 +170,8 @@ export function functionsOf(environment: Environment, services: Services, option
         }),
       ),
     timers: () => {
-      if (liveness === undefined) throw new Error('no timers');
       const deadLetters = queue(TIMERS_DEAD);
-      return flushingUsage(
-        usage,
-        createTimerHandler({
-          environment: cloud.environment,
-          timers,
-          liveness,
-          ticks: cloud.ticks,
-          deadLetters,
-          clock,
-          log,
-        }),
-      );
+      return flushingUsage(usage, createTimerHandler({ cloud, timers, deadLetters, clock, log }));
     },
     sweep: () =>
       createSweep({
@@ -190,6 +180,7 @@ export function functionsOf(environment: Environment, services: Services, option
         sessions: stores.sessions,
         retained: stores.retained,
         holdings: stores.quotaHoldings,
+        shapes: stores.shapes,
         bans: stores.bans,
         usage: usage && stores.usage,
         clock,
@@ -201,13 +192,12 @@ export function functionsOf(environment: Environment, services: Services, option
       const own = outsideFunctions(options.outside, environment, { cloud }, { visibility, sleep });
       return options.alterations?.outside?.(own) ?? own;
     },
-    operator: () => createOperator(operatorOptions),
+    operator: (parts: Partial<Pick<ApiFunctionOptions, 'sleep'>> = {}) =>
+      createOperator({ ...operatorOptions, ...parts }),
     /** A ban does not wait here until other processes have read the list (`bans.test.ts`). */
     api: (access: ApiFunctionOptions['access'], parts: ApiParts = {}) =>
       createApiFunction({
         ...operatorOptions,
-        subscriptions: stores.subscriptions,
-        quotas: options.quotas ?? GATEWAY_QUOTAS,
         sleep: async () => {},
         ...parts,
         access,

@@ -1,5 +1,5 @@
+import { authenticationOf } from '@apus/aws/lambda';
 import { connect as connectInTextFrames } from '@apus/client';
-import { authenticationOf } from '@apus/cloud/lambda';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answer, type HookServer, startHookServer } from '../support/hook-server.ts';

@@ -1,6 +1,6 @@
+import { authenticationOf } from '@apus/aws/lambda';
 import { connect as connectInTextFrames } from '@apus/client';
-import { authenticationOf } from '@apus/cloud/lambda';
-import type { IamCaller } from '@apus/emulator';
+import type { IamCaller } from '@apus/emulated-aws';
 import { signConnectUrl } from '@apus/publish';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

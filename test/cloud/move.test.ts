@@ -8,8 +8,8 @@ import { VirtualStage } from './virtual-stage.ts';
 /** A busy machine may need longer; in virtual time the test takes none. */
 const TIMEOUT_MS = 300_000;
 
-/** A week in CI, and six hours elsewhere. */
-const DAYS = sized(0.25, 7);
+/** Three days in CI, and six hours elsewhere. */
+const DAYS = sized(0.25, 3);
 
 /** The fewest moves of a connection of two hours within a day: each comes before 96 % of them have passed. */
 const MOVES_A_DAY = 12;

@@ -1,5 +1,5 @@
+import { authenticationOf, type Cloud, type ConnectDeadline } from '@apus/aws/lambda';
 import { connect as connectInTextFrames } from '@apus/client';
-import { authenticationOf, type Cloud, type ConnectDeadline } from '@apus/cloud/lambda';
 import * as mqtt from 'mqtt';
 import { generate } from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

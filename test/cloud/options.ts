@@ -1,6 +1,6 @@
+import type { Cloud, CloudOptions, FanOutWorkerOptions } from '@apus/aws/lambda';
 import type { Authenticator, Authorizer, BrokerLimits, Clock, GivenStream, QuotaScopes } from '@apus/broker';
-import type { Cloud, CloudOptions, FanOutWorkerOptions } from '@apus/cloud/lambda';
-import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
+import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulated-aws';
 import type { DynamoOptions } from '@apus/store-dynamodb';
 import type { Outside, OutsideFunctions } from './outside.ts';
 

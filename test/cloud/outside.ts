@@ -1,15 +1,16 @@
-import type { Visibility } from '@apus/cloud/lambda';
-import type { Environment } from '@apus/emulator';
-import { readDeployedRules } from '../../packages/bridges/src/lambda/deployed-rules.ts';
-import { createKafkaHandler, type KafkaHandler } from '../../packages/bridges/src/lambda/kafka-handler.ts';
-import { readKafkaMappings } from '../../packages/bridges/src/lambda/kafka-source.ts';
+import type { Visibility } from '@apus/aws/lambda';
 import {
+  createKafkaHandler,
   createRulesHandler,
+  type KafkaHandler,
+  type RuleConfiguration,
   type RulesHandler,
+  readDeployedRules,
+  readKafkaMappings,
   ruleKey,
-} from '../../packages/bridges/src/lambda/rules-handler.ts';
-import type { RuleConfiguration } from '../../packages/bridges/src/rules/configuration/rules.ts';
-import type { Target } from '../../packages/bridges/src/rules/target.ts';
+  type Target,
+} from '@apus/bridges/testing';
+import type { Environment } from '@apus/emulated-aws';
 import type { functionsOf } from './functions.ts';
 
 /** Above what the function asks for before it calls a target (`RESERVE_MS`), as a deployment's has. */

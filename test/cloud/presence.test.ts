@@ -200,18 +200,6 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(watchers.flatMap(heard)).toEqual([]);
   });
 
-  it('is listed to the operator', async () => {
-    await stage.start();
-    const ann = await program('ann-phone');
-    await enter(ann, 'ann', 'typing');
-    const listed = await stage.time.during(stage.world.operate({ action: 'members', room: 'hall' }));
-    expect(listed).toMatchObject({
-      members: [
-        { member: 'ann', payload: Buffer.from('typing').toString('base64'), clientids: ['ann-phone'] },
-      ],
-    });
-  });
-
   it('tells backends of clients that come and go', async () => {
     await stage.start();
     const backend = await program('backend');
@@ -282,8 +270,5 @@ describe('a deployment without presence', { timeout: TIMEOUT_MS }, () => {
     const ann = await program('ann');
     expect(await enter(ann, 'ann')).toBe(0x90);
     expect(await subscribe(ann, '$presence/hall/+')).toBe(0x80);
-    expect(await stage.time.during(stage.world.operate({ action: 'members', room: 'hall' }))).toEqual({
-      error: 'This deployment keeps no presence: deploy it with `presence`.',
-    });
   });
 });

@@ -1,5 +1,5 @@
 import { connect as connectInTextFrames, createTransport, type TransportEvent } from '@apus/client';
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import * as mqtt from 'mqtt';
 
 /** Events of its client that a program notices, without messages. */

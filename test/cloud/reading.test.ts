@@ -1,4 +1,4 @@
-import type { PublishFunction } from '@apus/cloud/lambda';
+import type { PublishFunction } from '@apus/aws/lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
@@ -121,12 +121,20 @@ describe('GET /api/v5/presence/ROOM at a deployment', () => {
     expect(second.body).toMatchObject({ data: [{ member: 'bob' }], meta: { next: null } });
   });
 
+  it('finds a room, or a stream, that is named in the query', async () => {
+    expect((await read('reader', '/api/v5/presence/?room=hall')).body.data).toHaveLength(2);
+    const messages = await read('reader', '/api/v5/streams//messages?name=chat&topic=chat/a');
+    expect(textsOf(messages.body)).toEqual(['1', '2', '3']);
+  });
+
   it('needs a rule of its own, and a room of one level', async () => {
     expect((await read('rooms', '/api/v5/presence/hall')).status).toBe(403);
     expect((await read('reader', '/api/v5/presence/cellar')).status).toBe(403);
     expect((await read('reader', '/api/v5/presence/a%2Fb')).status).toBe(400);
     expect((await read('reader', '/api/v5/presence/%2B')).status).toBe(400);
     expect((await read('reader', '/api/v5/presence/hall?limit=1001')).status).toBe(400);
+    expect((await read('reader', '/api/v5/presence/hall?limit=1&limit=2')).status).toBe(400);
+    expect((await read('reader', '/api/v5/presence/')).status).toBe(400);
   });
 });
 

@@ -152,6 +152,33 @@ describe('a program whose connection is lost', () => {
     TIMEOUT_MS,
   );
 
+  it.each([
+    ['ends with its connection', {}],
+    ['stays', KEPT],
+  ])(
+    'is told of each message at QoS 2 that it was published, although it is cut each 0.7 s and functions are slow: a session that %s',
+    async (_, options) => {
+      let turn = 0;
+      const delay = () => 150 * (turn++ % 3);
+      await stage.start({ faults: { invocationDelayMs: delay, replyDelayMs: delay } });
+      const reader = await subscribed('reader', KEPT);
+      const publisher = program('publisher', options);
+      await seconds(5);
+      const sent = Array.from({ length: 300 }, (_, index) => String(index));
+      const outcomes: Promise<string>[] = [];
+      for (const [index, text] of sent.entries()) {
+        outcomes.push(publisher.mqtt.publishAsync('q2', text, { qos: 2 }).then(() => 'published', String));
+        if (index % 7 === 0) stage.world.emulator.cutConnection(publisher.connectionId);
+        await stage.time.advance(100);
+      }
+      const told = await stage.time.during(Promise.all(outcomes), 600_000);
+      expect(told.filter((outcome) => outcome !== 'published')).toEqual([]);
+      await seconds(60);
+      expect(reader.of('q2')).toEqual(sent);
+    },
+    TIMEOUT_MS,
+  );
+
   it(
     'is cut three times at two hours before it has moved, and the program sees no disconnect',
     async () => {

@@ -1,7 +1,7 @@
+import type { CloudOptions } from '@apus/aws/lambda';
 import type { Identity, Refusal } from '@apus/broker';
 import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
-import type { CloudOptions } from '@apus/cloud/lambda';
-import { ManualClock } from '@apus/emulator';
+import { ManualClock } from '@apus/emulated-aws';
 import { Handshakes, handshakeAuthenticator } from '@apus/identity';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,8 +1,8 @@
 import { type Authenticator, GATEWAY_QUOTAS, type QuotaScopes, type RateQuotas } from '@apus/broker';
 import { connect as connectInTextFrames } from '@apus/client';
+import { PUBLISH } from '@apus/door/testing';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PUBLISH } from '../../packages/node/test/support/publish-packet.ts';
 import { VirtualTime } from '../faults/virtual-time.ts';
 import { sized } from '../support/runs.ts';
 import { Flood } from './flood.ts';

@@ -1,8 +1,10 @@
-import type { HttpOutcome, RequestSender } from '@apus/cloud';
-import type { ApiFunction, ApiFunctionOptions, OperatorAnswer, PublishFunction } from '@apus/cloud/lambda';
-import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulator';
+import type { HttpOutcome, RequestSender } from '@apus/aws';
+import type { ApiFunction, ApiFunctionOptions, PublishFunction } from '@apus/aws/lambda';
+import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulated-aws';
 import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import type { Answered, Trial } from '../api/document.ts';
+import { call } from './api-caller.ts';
 import type { ApiParts } from './api-parts.ts';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
@@ -14,7 +16,9 @@ import { startDynamoDb } from './start-cloud.ts';
 export interface InProcessWorld extends World {
   readonly emulator: InProcessEmulator;
   /** Invokes the operator's function. */
-  operate(request: object): Promise<OperatorAnswer>;
+  operate(method: string, path: string, request?: Omit<Trial, 'status'>): Promise<Answered>;
+  /** The operator's function, in an environment of its own, in which a ban waits for no other process. */
+  operatorFunction(): ApiFunction;
   /** The function of the publish URL, with these keys, in an environment of its own. */
   publishFunction(keys: string): PublishFunction;
   /** The function of the API of operators, in an environment of its own. */
@@ -44,11 +48,13 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   };
   const make = (environment: Environment) => functionsOf(environment, services, options);
   const emulator: InProcessEmulator = startInProcess(emulatedAccount(options, make, failures));
-  const operate = async (request: object): Promise<OperatorAnswer> => {
+  const operate: InProcessWorld['operate'] = async (method, path, request) => {
     const endsAtMs = Date.now() + OPERATOR_MS;
     const operator = make(environmentOfItsOwn(emulator)).operator();
-    return await operator(request, { getRemainingTimeInMillis: () => endsAtMs - Date.now() });
+    const context = { getRemainingTimeInMillis: () => endsAtMs - Date.now() };
+    return await call((event) => operator(event, context), { method, path }, request);
   };
+  const operatorFunction = () => make(environmentOfItsOwn(emulator)).operator({ sleep: async () => {} });
   const publishFunction = (keys: string) => make(environmentOfItsOwn(emulator)).publish(keys);
   const apiFunction = (access: ApiFunctionOptions['access'], parts?: ApiParts) =>
     make(environmentOfItsOwn(emulator)).api(access, parts);
@@ -66,6 +72,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   };
   return {
     operate,
+    operatorFunction,
     publishFunction,
     apiFunction,
     ban,

@@ -4,12 +4,11 @@ import {
   type Emulator,
   type Environment,
   startEmulator,
-} from '@apus/emulator';
+} from '@apus/emulated-aws';
 import { defineTable, leanClient } from '@apus/store-dynamodb';
+import { number, registryKey, VERSION } from '@apus/store-dynamodb/testing';
 import { CreateTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { registryKey } from '../../packages/store-dynamodb/src/table/keys.ts';
-import { number, VERSION } from '../../packages/store-dynamodb/src/table/values.ts';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
 import { FAN_OUT_DEAD, SESSIONS_TABLE, STREAMS_TABLE, TABLE, TIMERS_DEAD } from './names.ts';

@@ -1,3 +1,4 @@
+import { NO_QUOTAS, withQuotas } from '@apus/broker';
 import { connect as connectInTextFrames } from '@apus/client';
 import * as mqtt from 'mqtt';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -104,6 +105,23 @@ describe('a program of mqtt.js at a deployment that is cut again and again', () 
       for (const { recovered } of programs) expect(new Set(recovered)).toEqual(new Set(['true']));
     },
   );
+});
+
+it('what a client has read of streams is charged to its identity: beyond its rate it is refused for now [SEC-POOL-6]', async () => {
+  await start({ quotas: withQuotas(NO_QUOTAS, { identity: { writesPerMinuteMax: 10 } }) });
+  const { client: publisher } = await TextClient.connect(world.url);
+  for (let topic = 0; topic < 60; topic += 1)
+    await publisher.exchange(publish(`chat/${topic}`, 'x', { qos: 1, messageId: 1 }));
+  const { client } = await TextClient.connect(world.url, { clientId: 'reader' });
+  const read = async (messageId: number) => {
+    const properties = { userProperties: { 'stream-offset': 'earliest' } };
+    const packet = { ...subscribe('chat/#', { qos: 0 }), messageId, properties };
+    const { packets } = await client.exchange(packet);
+    return packets[0] as unknown as { readonly granted: readonly number[] };
+  };
+  // The first takes more than a minute's share, and a debt of a minute is the limit.
+  expect(await read(1)).toMatchObject({ granted: [0] });
+  expect(await read(2)).toMatchObject({ granted: [0x97] });
 });
 
 describe('a connection that reads a stream', () => {

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { GATEWAY_QUOTAS, NODE_QUOTAS, rulesAuthorizer, withQuotas } from '@apus/broker';
+import { startDoors } from '@apus/cli/testing';
 import { connect as connectInTextFrames } from '@apus/client';
 import * as mqtt from 'mqtt';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startDoors } from '../../packages/cli/src/start-doors.ts';
 import { flood } from '../support/tenants/flood.ts';
 import { type ConnectMqtt, Program, tenantsByUsername } from '../support/tenants/program.ts';
 import { quantile, sendSteadily } from '../support/tenants/steady.ts';

@@ -56,13 +56,15 @@ afterEach(async () => {
 
 const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
 
-/** Asks the operator's function. */
-const ask = (request: object) => time.during(world.operate(request));
-
 async function createTenant(name: string, plan?: object): Promise<void> {
   const entry = { name, ...(plan !== undefined && { plan }) };
-  expect(await ask({ action: 'create-tenant', entry })).toMatchObject({ tenant: { name } });
+  expect(await time.during(world.operate('POST', '/tenants', { body: entry }))).toMatchObject({
+    status: 201,
+  });
 }
+
+const changeTenant = (name: string, body: object) =>
+  time.during(world.operate('PUT', `/tenants/${name}`, { body }));
 
 /** A program of a tenant. It reconnects by itself. */
 class Program {
@@ -112,10 +114,7 @@ describe('a tenant of a deployment', () => {
       expect(acme.accepted).toBeGreaterThan(2);
       const startedAtMs = Date.now();
       const change = { state: 'suspended', reason: 'unpaid' };
-      expect(await ask({ action: 'change-tenant', name: 'acme', change })).toMatchObject({
-        tenant: change,
-        isComplete: true,
-      });
+      expect(await changeTenant('acme', change)).toMatchObject({ body: { ...change, is_complete: true } });
       expect(Date.now() - startedAtMs).toBeLessThanOrEqual(60_000);
       expect(acme.disconnects).toContain(0x87);
       const { accepted, received } = acme;
@@ -125,7 +124,7 @@ describe('a tenant of a deployment', () => {
       expect(other.disconnects).toEqual([]);
       expect(other.accepted).toBeGreaterThan(95);
       expect(other.received.length).toBe(other.accepted);
-      await ask({ action: 'change-tenant', name: 'acme', change: { state: 'active' } });
+      await changeTenant('acme', { state: 'active' });
       await seconds(180);
       clearInterval(timer);
       await seconds(5);

@@ -1,6 +1,6 @@
+import type { CloudOptions } from '@apus/aws/lambda';
 import { rulesAuthorizer } from '@apus/broker';
 import { connect as connectInTextFrames } from '@apus/client';
-import type { CloudOptions } from '@apus/cloud/lambda';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

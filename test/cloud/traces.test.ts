@@ -1,8 +1,8 @@
 import { connect as connectInTextFrames } from '@apus/client';
-import { OtlpExporter, Tracer } from '@apus/cloud';
+import { OtlpExporter, Tracer } from '@apus/door';
+import { otlpReceiver, type ReceivedSpan } from '@apus/node/testing';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { otlpReceiver, type ReceivedSpan } from '../../packages/node/test/support/otlp-receiver.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
 
 // All of a deployment is of this process: on a busy machine its tests take many seconds.

@@ -1,5 +1,5 @@
 import { connect as connectInTextFrames } from '@apus/client';
-import type { ManagementCall } from '@apus/emulator';
+import type { ManagementCall } from '@apus/emulated-aws';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../faults/virtual-time.ts';
@@ -22,11 +22,13 @@ interface Arrival {
  * place in the window. If it were posted again on this connection, it would come in addition to the message that has
  * that place by then.
  */
-describe('a post to a persistent session that arrives without an answer', () => {
+describe('a post without a good answer', () => {
   let time: VirtualTime;
   let world: InProcessWorld;
   let failing = 0;
   let isKilled = false;
+  /** The gateway answers no call about connections. */
+  let isAway = false;
   /** The packets of each. */
   let posts: string[] = [];
   const clients: mqtt.MqttClient[] = [];
@@ -35,6 +37,7 @@ describe('a post to a persistent session that arrives without an answer', () => 
     time = new VirtualTime(11);
     failing = 0;
     isKilled = false;
+    isAway = false;
     posts = [];
   });
 
@@ -57,7 +60,7 @@ describe('a post to a persistent session that arrives without an answer', () => 
       isKilled = false;
       return isNow;
     };
-    const faults = { shuffle: 0, postFailsAfterwards, killAfterCall };
+    const faults = { shuffle: 0, postFailsAfterwards, killAfterCall, callFails: () => isAway };
     world = await time.during(
       startCloudInProcess({ seed: 11, inlineSubscribersMax, faults, resumeSeconds: 0 }),
     );
@@ -141,5 +144,42 @@ describe('a post to a persistent session that arrives without an answer', () => 
     expect(posts.filter((packets) => packets.includes('one'))).toHaveLength(1);
     // Its connection was closed for that reason: the next one receives the message.
     expect(arrivals.at(-1)).toEqual({ connection: 1, text: 'one', dup: true });
+  });
+
+  describe('to a session that ends with its connection', () => {
+    const EPHEMERAL = { clean: true, properties: {} };
+
+    it('ends the connection when the gateway answers again, so that its client notices', async () => {
+      await start(8);
+      const { publisher, arrivals } = await begin(EPHEMERAL);
+      const [, reader] = clients;
+      const closedAtMs: number[] = [];
+      reader?.on('close', () => closedAtMs.push(time.nowMs));
+      isAway = true;
+      const acknowledged: unknown[] = [];
+      publisher.publish('t', 'lost', { qos: 1 }, (error) => acknowledged.push(error));
+      await time.advance(25_000);
+      // The publisher has its PUBACK, and no queue has the message.
+      expect([acknowledged.length, arrivals, closedAtMs]).toEqual([1, [], []]);
+      isAway = false;
+      const backAtMs = time.nowMs;
+      await time.advance(20_000);
+      expect(closedAtMs).toHaveLength(1);
+      expect((closedAtMs[0] ?? 0) - backAtMs).toBeLessThanOrEqual(10_000);
+      publisher.publish('t', 'next', { qos: 1 });
+      await time.advance(10_000);
+      expect(arrivals.map(({ text }) => text)).toEqual(['next']);
+    });
+
+    it('is tried by a worker until the gateway answers', async () => {
+      await start(1);
+      const { publisher, arrivals } = await begin(EPHEMERAL);
+      isAway = true;
+      publisher.publish('t', 'one', { qos: 1 });
+      await time.advance(25_000);
+      isAway = false;
+      await time.advance(60_000);
+      expect(arrivals.map(({ text }) => text)).toContain('one');
+    });
   });
 });

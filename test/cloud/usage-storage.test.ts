@@ -51,9 +51,9 @@ function connect(tenant: string, clientId: string, clean: boolean): mqtt.MqttCli
 }
 
 async function storage(): Promise<ReadonlyMap<string, UsageLine>> {
-  const question = { action: 'usage', from: '2026-01', to: '2026-02' };
-  const answer = (await time.during(world.operate(question))) as { readonly data: readonly UsageLine[] };
-  return new Map(answer.data.map((line) => [line.tenant, line]));
+  const { body } = await time.during(world.operate('GET', '/usage', { query: '?from=2026-01&to=2026-02' }));
+  const { data } = body as { readonly data: readonly UsageLine[] };
+  return new Map(data.map((line) => [line.tenant, line]));
 }
 
 it(

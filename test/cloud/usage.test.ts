@@ -1,7 +1,7 @@
+import type { Cloud, CloudOptions } from '@apus/aws/lambda';
 import { rulesAuthorizer, type UsageLine } from '@apus/broker';
 import { connect as connectInTextFrames } from '@apus/client';
-import type { Cloud, CloudOptions } from '@apus/cloud/lambda';
-import type { DynamoDbFaults } from '@apus/emulator';
+import type { DynamoDbFaults } from '@apus/emulated-aws';
 import { createDynamoStores, leanClient } from '@apus/store-dynamodb';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -87,10 +87,11 @@ async function flushAll(): Promise<void> {
   await time.during(Promise.all(clouds.map((cloud) => cloud.usage?.flush(store))));
 }
 
-async function usage(question: object = {}): Promise<readonly UsageLine[]> {
-  const answer = await time.during(world.operate({ action: 'usage', ...MONTH, ...question }));
-  expect(answer).toHaveProperty('data');
-  return (answer as { readonly data: readonly UsageLine[] }).data;
+async function usage(question: Readonly<Record<string, string>> = {}): Promise<readonly UsageLine[]> {
+  const query = `?${new URLSearchParams({ ...MONTH, ...question })}`;
+  const { status, body } = await time.during(world.operate('GET', '/usage', { query }));
+  expect(status).toBe(200);
+  return (body as { readonly data: readonly UsageLine[] }).data;
 }
 
 const sum = (lines: readonly UsageLine[], ...fields: (keyof UsageLine)[]): number =>
@@ -194,6 +195,31 @@ describe('usage of a deployment', () => {
     TIMEOUT_MS,
   );
 
+  it.each([
+    ['end at one moment', 0],
+    ['are lost, one after another', 150],
+  ])(
+    'of connections that %s lacks at most ten seconds of each environment that dies',
+    async (_how, apartMs) => {
+      await start();
+      for (let index = 0; index < 40; index += 1) connect(index % 4 === 0 ? 'globex' : 'acme', `c-${index}`);
+      await seconds(15);
+      await seconds(1_800);
+      for (const client of clients.splice(0)) {
+        client.end(apartMs > 0);
+        if (apartMs > 0) await time.advance(apartMs);
+      }
+      await seconds(60);
+      // Nothing is flushed: every environment has died.
+      const counted = sum(await usage(), 'connectionMs');
+      const { milliseconds } = world.emulator.counters.snapshot().connections;
+      expect(milliseconds).toBeGreaterThan(40 * 1_800_000);
+      expect(milliseconds - counted).toBeLessThanOrEqual(10_000 * clouds.length);
+      expect(counted).toBeLessThanOrEqual(milliseconds * 1.01);
+    },
+    TIMEOUT_MS,
+  );
+
   it(
     'takes at most 0.01 write units a message of a tenant that sends ten a second through an environment',
     async () => {
@@ -217,9 +243,6 @@ describe('usage of a deployment', () => {
       await start({ usage: false });
       await play(10, 1_000);
       expect(writes).toBe(0);
-      expect(await time.during(world.operate({ action: 'usage' }))).toEqual({
-        error: 'This deployment does not count usage: deploy it with --usage.',
-      });
     },
     TIMEOUT_MS,
   );

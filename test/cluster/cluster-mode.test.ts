@@ -2,14 +2,17 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClusterClient } from '../support/cluster-client.ts';
 import { type ClusterModeEngine, startClusterModeEngine } from '../support/cluster-mode-engine.ts';
 import { engineOrSkip } from '../support/engine-or-skip.ts';
+import { needs } from '../support/skips.ts';
 import { startMember } from '../support/start-cluster.ts';
 import { unique } from '../support/unique.ts';
 
 const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
-if (program !== undefined)
-  describe('an engine in cluster mode, whose user has only the permissions that Apus needs', () => {
+describe(
+  'an engine in cluster mode, whose user has only the permissions that Apus needs',
+  needs('engine', program),
+  () => {
     const start = async (): Promise<ClusterModeEngine> => {
       const engine = await startClusterModeEngine(program);
       onTestFinished(() => engine.stop());
@@ -60,4 +63,5 @@ if (program !== undefined)
       const again = await ClusterClient.connect(after.url, { clientId, ...KEPT, connectTimeout: 60_000 });
       expect(await again.got(1)).toEqual(['before']);
     });
-  });
+  },
+);

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientFor, collector } from '@apus/bridges/testing';
+import { Built } from '@apus/cli/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { clientFor, collector } from '../../packages/bridges/test/support/bridged.ts';
-import { Built } from '../../packages/cli/test/support/built.ts';
 import { kafkaOrSkip } from '../bridges/kafka-or-skip.ts';
 import { kafkaRecords } from '../bridges/kafka-records.ts';
 import { directory } from '../bridges/killable.ts';
 import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
+import { needs, needsAll } from '../support/skips.ts';
 
 const program = engineOrSkip();
 const kafka = await kafkaOrSkip();
@@ -17,54 +18,58 @@ const ARRIVAL = { timeout: 120_000, interval: 100 };
 const COUNT = 200;
 const PARTITIONS = 2;
 
-describe.skipIf(program === undefined || kafka === undefined)('a bridge to Kafka of two processes', () => {
-  const built = new Built();
+describe(
+  'a bridge to Kafka of two processes',
+  needsAll(needs('engine', program), needs('kafka', kafka)),
+  () => {
+    const built = new Built();
 
-  test('loses no acknowledged message and no record in either direction when the leading process is killed', async () => {
-    const [outTopic, inTopic] = [await topicWith(1), await topicWith(PARTITIONS)];
-    const path = join(directory(), 'bridges.json');
-    const out = [{ filter: 'up/#', topic: outTopic }];
-    const bridge = {
-      name: 'both',
-      kafka: { brokers, group: inTopic },
-      out,
-      in: [{ topic: inTopic, to: 'down/{key}' }],
-    };
-    writeFileSync(path, JSON.stringify({ bridges: [bridge] }));
-    const engine = await startEngine(program ?? '');
-    onTestFinished(() => engine.stop());
-    const serve = () => built.serve(['--cluster', engine.url, '--bridges', path]);
-    const [leading, other] = [await serve(), await serve()];
-    const { texts } = await collector(other.url, 'down/#');
-    const acknowledged: string[] = [];
-    /** Publishes one message after another. The publisher of a killed process stops there. */
-    const publishAt = async (url: string, name: string) => {
-      const publisher = await clientFor(url);
+    test('loses no acknowledged message and no record in either direction when the leading process is killed', async () => {
+      const [outTopic, inTopic] = [await topicWith(1), await topicWith(PARTITIONS)];
+      const path = join(directory(), 'bridges.json');
+      const out = [{ filter: 'up/#', topic: outTopic }];
+      const bridge = {
+        name: 'both',
+        kafka: { brokers, group: inTopic },
+        out,
+        in: [{ topic: inTopic, to: 'down/{key}' }],
+      };
+      writeFileSync(path, JSON.stringify({ bridges: [bridge] }));
+      const engine = await startEngine(program ?? '');
+      onTestFinished(() => engine.stop());
+      const serve = () => built.serve(['--cluster', engine.url, '--bridges', path]);
+      const [leading, other] = [await serve(), await serve()];
+      const { texts } = await collector(other.url, 'down/#');
+      const acknowledged: string[] = [];
+      /** Publishes one message after another. The publisher of a killed process stops there. */
+      const publishAt = async (url: string, name: string) => {
+        const publisher = await clientFor(url);
+        for (let number = 0; number < COUNT; number += 1) {
+          const text = `${name} ${number}`;
+          await publisher.publishAsync(`up/${name}`, text, { qos: 1 });
+          acknowledged.push(text);
+        }
+      };
+      const survivor = publishAt(other.url, 'other');
+      void publishAt(leading.url, 'leading').catch(() => {});
+      const by = producer();
       for (let number = 0; number < COUNT; number += 1) {
-        const text = `${name} ${number}`;
-        await publisher.publishAsync(`up/${name}`, text, { qos: 1 });
-        acknowledged.push(text);
+        const partition = number % PARTITIONS;
+        await produce(inTopic, [{ key: `k${partition}`, value: String(number), partition }], by);
+        if (number === COUNT / 4) await leading.stop('SIGKILL');
       }
-    };
-    const survivor = publishAt(other.url, 'other');
-    void publishAt(leading.url, 'leading').catch(() => {});
-    const by = producer();
-    for (let number = 0; number < COUNT; number += 1) {
-      const partition = number % PARTITIONS;
-      await produce(inTopic, [{ key: `k${partition}`, value: String(number), partition }], by);
-      if (number === COUNT / 4) await leading.stop('SIGKILL');
-    }
-    await survivor;
-    expect(acknowledged).toContain('leading 0');
-    const records = await consumed(outTopic);
-    const there = () => new Set(records.map(({ value }) => value.toString()));
-    await expect.poll(() => acknowledged.filter((text) => !there().has(text)), ARRIVAL).toEqual([]);
-    const arrived = () => new Set(texts().map(Number));
-    const wanted = Array.from({ length: COUNT }, (_, number) => number);
-    await expect.poll(() => wanted.filter((number) => !arrived().has(number)), ARRIVAL).toEqual([]);
-    for (let partition = 0; partition < PARTITIONS; partition += 1) {
-      const ofPartition = [...arrived()].filter((number) => number % PARTITIONS === partition);
-      expect(ofPartition).toEqual([...ofPartition].sort((a, b) => a - b));
-    }
-  });
-});
+      await survivor;
+      expect(acknowledged).toContain('leading 0');
+      const records = await consumed(outTopic);
+      const there = () => new Set(records.map(({ value }) => value.toString()));
+      await expect.poll(() => acknowledged.filter((text) => !there().has(text)), ARRIVAL).toEqual([]);
+      const arrived = () => new Set(texts().map(Number));
+      const wanted = Array.from({ length: COUNT }, (_, number) => number);
+      await expect.poll(() => wanted.filter((number) => !arrived().has(number)), ARRIVAL).toEqual([]);
+      for (let partition = 0; partition < PARTITIONS; partition += 1) {
+        const ofPartition = [...arrived()].filter((number) => number % PARTITIONS === partition);
+        expect(ofPartition).toEqual([...ofPartition].sort((a, b) => a - b));
+      }
+    });
+  },
+);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, createTransport } from '@apus/client';
 import { billOf } from '@apus/cost';
-import { type Emulator, ManualClock } from '@apus/emulator';
+import { type Emulator, ManualClock } from '@apus/emulated-aws';
 import mqtt, { type MqttClient } from 'mqtt';
 import { afterEach, describe, expect, it } from 'vitest';
 import { billedMessages, startGateway } from './gateway.ts';

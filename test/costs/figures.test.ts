@@ -1,7 +1,7 @@
+import { CloudWatchMetrics, MonthCounters } from '@apus/aws/lambda';
+import { namesOfFigures } from '@apus/aws/testing';
 import { billOf, estimate } from '@apus/cost';
 import { expect, it, onTestFinished } from 'vitest';
-import { namesOfFigures } from '../../packages/cloud/src/api/metrics.ts';
-import { CloudWatchMetrics, MonthCounters } from '../../packages/cloud/src/lambda/index.ts';
 import { startCloudWatch } from '../support/cloud-watch.ts';
 
 const HOUR_MS = 3_600_000;

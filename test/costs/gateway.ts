@@ -1,8 +1,8 @@
+import { createHandlers, DEFAULT_GATEWAY_OPTIONS, FRAME_ROUTES, SignedPoster } from '@apus/aws';
 import type { Clock as BrokerClock, Log } from '@apus/broker';
 import { createBroker, createProcessState } from '@apus/broker';
-import { createHandlers, DEFAULT_GATEWAY_OPTIONS, FRAME_ROUTES, SignedPoster } from '@apus/cloud';
 import { usageOf } from '@apus/cost';
-import { type Clock, type Emulator, startEmulator } from '@apus/emulator';
+import { type Clock, type Emulator, startEmulator } from '@apus/emulated-aws';
 import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

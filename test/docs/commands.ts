@@ -1,7 +1,7 @@
+import { COMMANDS } from '@apus/cli/testing';
 import { DEPLOY_EXTRAS } from '../../infra/cli/deploy-flags.ts';
 import { flagOf, SETTING_NAMES } from '../../infra/lib/settings.ts';
 import { FLAGS as LOADTEST_FLAGS } from '../../loadtest/src/cli/arguments.ts';
-import { COMMANDS } from '../../packages/cli/src/commands/commands.ts';
 import { codeOf, FILES, type Page, textOf } from './repository.ts';
 
 interface Manifest {
@@ -65,3 +65,6 @@ export function unknownFlags(page: Page): readonly string[] {
     }),
   );
 }
+
+/** The flags of all commands. */
+export const KNOWN_FLAGS: ReadonlySet<string> = new Set(KNOWN.flatMap(([, flags]) => [...flags]));

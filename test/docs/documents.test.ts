@@ -18,7 +18,9 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (_path, pag
 });
 
 describe.each(
-  PAGES.filter(({ path }) => /^docs\/[\w-]+\.md$/.test(path)).map((page) => [page.path, page] as const),
+  PAGES.filter(({ path }) => /^docs\/(?:generated\/)?[\w-]+\.md$/.test(path)).map(
+    (page) => [page.path, page] as const,
+  ),
 )('%s', (path, { text }) => {
   it('begins by naming its reader', () =>
     expect(text).toMatch(/^(?:<!--.*-->\n+)?# .+\n\nThis page is for /));
@@ -46,13 +48,20 @@ test('the tests of this file find missing links, paths, scripts, flags and title
     brokenLinks({
       ...page,
       path: 'README.md',
-      text: '[a](#more) [b](docs/deploy.md#what-it-costs) [c](docs/deploy.md#gone)',
+      text: '[a](#more) [b](docs/deploy.md#stages) [c](docs/deploy.md#gone)',
     }),
   ).toEqual(['docs/deploy.md#gone']);
   expect(missingPaths(page)).toEqual(['documents.gone.ts', 'gone/']);
   expect(missingTitles(page)).toEqual(['web-client-weight: is gone', 'web-client-gone: gone']);
   expect(missingScripts(page)).toEqual(['npm run gone', 'npm run dev']);
   expect(unknownFlags(page)).toEqual(['\\bapus pub\\b: --gone', '\\bnpm start --: --gone']);
+});
+
+test('the pages for readers have at most 65,000 words', () => {
+  const pages = PAGES.filter(({ path }) => path.startsWith('docs/') && !path.startsWith('docs/generated/'));
+  const words = pages.flatMap(({ text }) => text.trim().split(/\s+/));
+  // Say it in fewer words, or leave to `loadtest/results/` what was measured.
+  expect(words.length).toBeLessThanOrEqual(65_000);
 });
 
 test('the page on the architecture lists every folder', () => {
@@ -64,5 +73,5 @@ test('the page on the architecture lists every folder', () => {
       .filter((name) => !name.startsWith('.'))
       .sort(),
   );
-  expect(listed('  ')).toEqual([...foldersIn('packages/')].sort());
+  expect(listed('  ')).toEqual([...foldersIn('packages/'), ...foldersIn('extensions/')].sort());
 });

@@ -2,6 +2,7 @@ import { codeOf, FILES, type Page } from './repository.ts';
 
 /** Files outside of the repository: the reader's own, and those that a command makes. */
 const NOT_HERE = new Set([
+  'app.mjs',
   'assets/',
   'dist/',
   'dist/reference/',
@@ -14,6 +15,8 @@ const NOT_HERE = new Set([
   'mqtt.js',
   'tenants.json',
   'test/artefacts/web-client/',
+  // Made by `apus user add` and `apus import`.
+  'users.json',
   'web-client/dist/',
   'web-client/dist/config.json',
 ]);
@@ -22,8 +25,8 @@ const NOT_HERE = new Set([
 const PATH = /^(?:[\w.@*-]+\/)*[\w.@*-]*(?:\.(?:tsx?|mjs|cjs|js|json|md|py|css|yml)|\/)$/;
 
 /**
- * Files and folders that a page names in code and that do not exist. Pages shorten paths: `cloud/src/options.ts` is
- * `packages/cloud/src/options.ts`.
+ * Files and folders that a page names in code and that do not exist. Pages shorten paths: `aws/src/options.ts` is
+ * `packages/aws/src/options.ts`.
  */
 export function missingPaths(page: Page): readonly string[] {
   return [...new Set(codeOf(page).flatMap((code) => code.split(/\s+/)))]

@@ -12,7 +12,7 @@ export const FILES: readonly string[] = filesBelow('');
 
 /** Every page that people write, with its text. `npm run check:conformance` checks the generated one. */
 export const PAGES: readonly Page[] = FILES.filter(
-  (path) => path.endsWith('.md') && path !== 'docs/conformance.md',
+  (path) => path === 'llms.txt' || (path.endsWith('.md') && path !== 'docs/generated/conformance.md'),
 ).map((path) => ({
   path,
   text: textOf(path),

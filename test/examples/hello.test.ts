@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,15 +13,14 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 let folder: string;
 let node: RunningDoors;
 
-/** The example in a folder of its own, with the packed client, mqtt.js, and its `ws`. */
+/** The example in a folder of its own, with the files of the client's package, mqtt.js, and its `ws`. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'apus-hello-'));
   cpSync(join(ROOT, 'examples/hello'), folder, { recursive: true });
-  await run('npm', ['pack', '-w', '@apus/client', '--pack-destination', folder], { cwd: ROOT });
-  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  const client = join(folder, 'node_modules/@apus/client');
-  mkdirSync(client, { recursive: true });
-  await run('tar', ['-xzf', join(folder, tarball), '--strip-components=1', '-C', client]);
+  const { stdout } = await run('npm', ['pack', '-w', '@apus/client', '--dry-run', '--json'], { cwd: ROOT });
+  const [{ files }] = JSON.parse(stdout);
+  for (const { path } of files)
+    cpSync(join(ROOT, 'packages/client', path), join(folder, 'node_modules/@apus/client', path));
   for (const name of ['mqtt', 'ws'])
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   node = await startDoors({ port: 0, gatewayPort: 0, logLevel: 'silent' });

@@ -10,6 +10,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { mosquittoOrSkip } from '../bridges/mosquitto-or-skip.ts';
 import { buildCommand } from '../support/build-command.ts';
 import { freePort } from '../support/free-port.ts';
+import { needsOpenssl } from '../support/openssl-or-skip.ts';
+import { needs, needsAll } from '../support/skips.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
 const run = promisify(execFile);
@@ -52,8 +54,9 @@ test('the backend publishes its prices in one request, until it is stopped', asy
 
 const mosquitto = mosquittoOrSkip();
 
-test.runIf(mosquitto !== undefined)(
+test(
   'a lamp at IoT Core is seen and switched through the bridge',
+  needsAll(needsOpenssl(), needs('mosquitto', mosquitto)),
   async () => {
     const port = String(await freePort());
     const command = join(await buildCommand(), 'apus.js');

@@ -1,4 +1,4 @@
-import type { CloudOptions } from '@apus/cloud/lambda';
+import type { CloudOptions } from '@apus/aws/lambda';
 
 type Sender = CloudOptions['dynamo'];
 

@@ -1,5 +1,5 @@
 import { type Authenticator, rulesOfLists } from '@apus/broker';
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import type { GapLedger } from './gap-ledger.ts';
 import type { Audience, Ledger } from './ledger.ts';
 import { SimClient, type SimClientEvents, type SimClientOptions } from './sim-client.ts';
@@ -162,7 +162,10 @@ function eventsOf(name: string, { ledger, streams, wills, wrong }: Books): SimCl
 }
 
 /** All clients connect and subscribe before the first fault. */
-export async function subscribeAll({ subscribers, members, watcher }: Cast): Promise<void> {
+export async function subscribeAll(
+  { subscribers, members, watcher }: Cast,
+  { wrong }: Pick<Books, 'wrong'>,
+): Promise<void> {
   const all = [
     ...subscribers.map((each) => each.subscribe('news/#', 2)),
     ...members.map((each) => each.subscribe('$share/workers/jobs/#', 2)),
@@ -173,5 +176,5 @@ export async function subscribeAll({ subscribers, members, watcher }: Cast): Pro
     watcher.subscribe('short/#', 2),
   ];
   for (const code of await Promise.all(all))
-    if (code !== 2) throw new Error(`expected a subscription to be granted, got ${code}`);
+    if (code !== 2) wrong(`session: a subscription before the first fault was answered with ${code}`, '');
 }

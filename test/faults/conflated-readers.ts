@@ -1,4 +1,4 @@
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import type { IPublishPacket } from 'mqtt';
 import type { Books } from './cast.ts';
 import { ConflationLedger } from './conflation-ledger.ts';

@@ -1,4 +1,4 @@
-import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import type { DynamoDbFaults, Faults } from '@apus/emulated-aws';
 import { drawOf } from './draws.ts';
 
 /** Every kind of random fault, by name. */

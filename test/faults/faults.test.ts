@@ -1,4 +1,4 @@
-import { GatheredJobs } from '@apus/cloud/lambda';
+import { GatheredJobs } from '@apus/aws/lambda';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cases } from '../support/runs.ts';
 import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';

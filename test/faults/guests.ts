@@ -1,4 +1,4 @@
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import { type Books, BRIEF_MS, SESSION_SECONDS } from './cast.ts';
 import type { Problem } from './ledger.ts';
 import { ProbeLedger } from './probe-ledger.ts';

@@ -1,5 +1,5 @@
 import type { GivenStream } from '@apus/broker';
-import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import type { DynamoDbFaults, Faults } from '@apus/emulated-aws';
 import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
 import { SimClient, type SimClientOptions } from './sim-client.ts';
 import { Trace } from './trace.ts';

@@ -1,4 +1,4 @@
-import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import type { DynamoDbFaults, Faults } from '@apus/emulated-aws';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type HandFaults, HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';

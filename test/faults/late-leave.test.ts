@@ -1,4 +1,4 @@
-import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import type { DynamoDbFaults, Faults } from '@apus/emulated-aws';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';
@@ -9,6 +9,8 @@ const TIMEOUT_MS = 120_000;
 const HELD_MS = 2_000;
 /** By then watchers are told again. */
 const TICK_MS = 30_000;
+/** By then the sweep has found what a dead process has left. */
+const SWEEP_MS = 11 * 60_000;
 /** A new shape's SUBACK waits for the leases of all publishers. */
 const LEASES_MS = 10_000;
 
@@ -69,6 +71,57 @@ it.each([
     expect(isDead).toBe(true);
     await time.advance(TICK_MS);
     expect(received.at(-1)).toBe('watcher $presence/hall/ann here');
+  },
+  TIMEOUT_MS,
+);
+
+/**
+ *     handler of DISCONNECT              another client
+ *     the member is gone
+ *                                        publishes: the member is there; the watcher is told so
+ *     the watcher is told that it is gone
+ *     looks: it is there
+ *     dies before it tells so
+ */
+it(
+  'a member that another client makes present is seen, where a process tells its leave late and dies when it has looked',
+  async () => {
+    let leaver: string | undefined;
+    let hasBeenHeld = false;
+    let posts = 0;
+    const store: DynamoDbFaults = {
+      latencyMs: ({ operation, key, environmentId }) => {
+        if (leaver === undefined && operation === 'DeleteItem' && isOf('O', key)) leaver = environmentId;
+        else if (leaver !== undefined && environmentId === leaver && !hasBeenHeld) {
+          hasBeenHeld = true;
+          return HELD_MS;
+        }
+        return 0;
+      },
+    };
+    const gateway: Faults = {
+      killBeforeCall: ({ environmentId, method }) => {
+        if (leaver === undefined || environmentId !== leaver || method !== 'POST') return false;
+        posts += 1;
+        return posts === 2;
+      },
+    };
+    stage = new HandStage();
+    await stage.begin({ gateway, store, hasRooms: true });
+    const { time, received } = stage;
+    const watcher = await stage.client('watcher');
+    await time.during(watcher.subscribe('$presence/hall/+', 1), LEASES_MS);
+    const phone = await stage.client('phone');
+    phone.publish('$presence/hall/ann', 'phone', { qos: 1 });
+    await time.advance(LEASES_MS);
+    phone.end('disconnect');
+    await time.advance(100);
+    const tab = await stage.client('tab');
+    tab.publish('$presence/hall/ann', 'tab', { qos: 1 });
+    await time.advance(HELD_MS * 5);
+    expect(posts).toBeGreaterThanOrEqual(2);
+    await time.advance(SWEEP_MS);
+    expect(received.at(-1)).toBe('watcher $presence/hall/ann tab');
   },
   TIMEOUT_MS,
 );

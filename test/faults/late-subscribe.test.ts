@@ -1,4 +1,4 @@
-import type { DynamoDbFaults } from '@apus/emulator';
+import type { DynamoDbFaults, Faults } from '@apus/emulated-aws';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';
@@ -19,14 +19,26 @@ afterEach(async () => await stage?.end());
 class SlowList {
   isSlow = false;
   held = 0;
+  /** The environment of the handler that was held. */
+  #environmentId: string | undefined;
+  #hasStored = false;
 
   readonly store: DynamoDbFaults = {
-    latencyMs: ({ operation, key }) => {
-      if (!this.isSlow || operation !== 'UpdateItem' || !isOf('I', key) || key?.s?.S !== 'list') return 0;
+    latencyMs: ({ operation, key, environmentId }) => {
+      if (operation !== 'UpdateItem') return 0;
+      if (isOf('F', key) && environmentId === this.#environmentId) this.#hasStored = true;
+      if (!this.isSlow || !isOf('I', key) || key?.s?.S !== 'list') return 0;
       this.isSlow = false;
       this.held += 1;
+      this.#environmentId = environmentId;
       return HELD_MS;
     },
+  };
+
+  /** The handler that was held dies when it has stored the subscription, before it looks at anything. */
+  readonly dies: Faults = {
+    killAtCheckpoint: ({ environmentId, name }) =>
+      this.#hasStored && environmentId === this.#environmentId && name !== 'dynamodb:UpdateItem:after',
   };
 }
 
@@ -34,15 +46,19 @@ class SlowList {
  *     handler of SUBSCRIBE               client
  *     begins, and is slow
  *                                        is back on another connection, and subscribes there
- *     stores its subscription
+ *     comes to store its subscription, and perhaps dies then
  */
-it(
-  'a reader that is back hears the stream, where the SUBSCRIBE of its last connection is stored after that of this one',
-  async () => {
+it.each([
+  ['', false],
+  [' by a handler that dies then', true],
+])(
+  'a reader that is back hears the stream, where the SUBSCRIBE of its last connection is stored after that of this one%s',
+  async (_, dies) => {
     const list = new SlowList();
     stage = new HandStage();
     await stage.begin({
       store: list.store,
+      ...(dies && { gateway: list.dies }),
       streams: [{ name: 'feed', topicFilter: 'feed/#', messagesMax: 100 }],
     });
     const { time, received } = stage;

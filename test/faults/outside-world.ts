@@ -1,4 +1,4 @@
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import { KAFKA_FUNCTION, type Outside } from '../cloud/outside.ts';
 import { type Books, SESSION_SECONDS } from './cast.ts';
 import type { FaultPlan } from './fault-plan.ts';

@@ -1,4 +1,4 @@
-import type { DynamoDbFaults } from '@apus/emulator';
+import type { DynamoDbFaults } from '@apus/emulated-aws';
 import type { Alterations } from '../cloud/options.ts';
 import type { InProcessWorld } from '../cloud/start-cloud-in-process.ts';
 import { audienceOf, type Books, castOf, subscribeAll } from './cast.ts';
@@ -117,7 +117,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   const world = await time.during(open(plan, trace, outside));
   const stage = setUp(world, seed, size, books, outside);
   const { cast, guests, readers, conflated, rooms } = stage;
-  await time.during(subscribeAll(cast));
+  await time.during(subscribeAll(cast, books));
   await time.during(begin(readers, conflated, rooms));
   if (outside !== undefined) await time.during(outside.begin(world.emulator, books));
   plan.isActive = true;

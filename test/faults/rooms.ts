@@ -1,4 +1,4 @@
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import type { Books } from './cast.ts';
 import type { Problem } from './ledger.ts';
 import { RoomTruth, TOLD_WITHIN_MS, WatcherLedger } from './presence-ledger.ts';

@@ -1,6 +1,6 @@
+import { DISCONNECT_CODE } from '@apus/aws';
 import { connect as connectInTextFrames } from '@apus/client';
-import { DISCONNECT_CODE } from '@apus/cloud';
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import * as mqtt from 'mqtt';
 import type { End } from './steps.ts';
 import type { Trace } from './trace.ts';

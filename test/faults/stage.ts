@@ -1,4 +1,4 @@
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import { type Books, type Cast, ownTopic } from './cast.ts';
 import type { ConflatedReaders } from './conflated-readers.ts';
 import type { Guests, Published } from './guests.ts';

@@ -1,5 +1,5 @@
 import { resume } from '@apus/client/resume';
-import type { InProcessEmulator } from '@apus/emulator';
+import type { InProcessEmulator } from '@apus/emulated-aws';
 import type { IPublishPacket, Packet } from 'mqtt';
 import type { Books } from './cast.ts';
 import type { Problem } from './ledger.ts';

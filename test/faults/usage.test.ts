@@ -1,5 +1,5 @@
+import type { Cloud } from '@apus/aws/lambda';
 import { addCounts, noUsage, USAGE_FIELDS, type UsageCounts, type UsageRow } from '@apus/broker';
-import type { Cloud } from '@apus/cloud/lambda';
 import { createDynamoStores, leanClient } from '@apus/store-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SESSIONS_TABLE, TABLE } from '../cloud/names.ts';

@@ -1,10 +1,10 @@
+import { CLIENT_PACKET_BYTES_MAX, DISCONNECT_CODE } from '@apus/aws/testing';
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
+import * as ofClient from '@apus/client/testing';
 import { FRAME_BYTES_MAX } from '@apus/cost';
+import { INLINE_SUBSCRIBERS_MAX } from '@apus/store-dynamodb/testing';
 import { expect, it } from 'vitest';
-import * as ofClient from '../../packages/client/src/limits.ts';
-import { CLIENT_PACKET_BYTES_MAX, DISCONNECT_CODE } from '../../packages/cloud/src/frames/text-frame.ts';
-import { INLINE_RECIPIENTS } from '../../packages/simulation/src/publishing.ts';
-import { INLINE_SUBSCRIBERS_MAX } from '../../packages/store-dynamodb/src/limits.ts';
+import { INLINE_RECIPIENTS } from '../../loadtest/simulation/src/publishing.ts';
 
 // The transport, the price book and the simulation depend on no package of the broker, so they repeat its limits.
 

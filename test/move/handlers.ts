@@ -25,7 +25,7 @@ import {
 const HOPS_MAX = 4;
 
 /*
- * Steps of `handleMove` and `handleResume` (packages/cloud/src/frames). Those of the entries begin at `ENTRIES`, one for
+ * Steps of `handleMove` and `handleResume` (packages/aws/src/frames). Those of the entries begin at `ENTRIES`, one for
  * each filter.
  */
 const ENTRIES = 10;

@@ -21,13 +21,14 @@ describe('every state of a session that moves or is resumed keeps its promises',
     expectNothing(name, explore(new MovingSession(config), SMALL_STATES_MAX), IS_TRACED);
   });
 
-  it.runIf(IS_LARGE).each(titled(LARGE))(
-    '%s',
-    (name, { config }) => {
-      expectNothing(name, explore(new MovingSession(config), LARGE_STATES_MAX), IS_TRACED);
-    },
-    LARGE_TIMEOUT_MS,
-  );
+  if (IS_LARGE)
+    it.each(titled(LARGE))(
+      '%s',
+      (name, { config }) => {
+        expectNothing(name, explore(new MovingSession(config), LARGE_STATES_MAX), IS_TRACED);
+      },
+      LARGE_TIMEOUT_MS,
+    );
 });
 
 describe('the exploration of moves finds a missing protection, and nothing with all of them', () => {

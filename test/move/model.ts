@@ -15,7 +15,7 @@ import {
 
 /**
  * A session that ends with its connection, its publishers, a worker and its client, while it moves and while it is
- * resumed: the behaviour of docs/text-frames.md (sections 12 and 13) and of packages/cloud, one read or write a step.
+ * resumed: the behaviour of docs/text-frames.md (sections 12 and 13) and of packages/aws, one read or write a step.
  */
 export class MovingSession implements Model<State> {
   readonly #config: Configuration;

@@ -14,9 +14,12 @@ const run = promisify(execFile);
 const SECRET = 'a secret of at least thirty-two bytes';
 const KEY = 'a-key-of-the-api-that-is-long-enough';
 const PORTAL = fileURLToPath(new URL('../../examples/portal/', import.meta.url));
+const sampled = { payload: { type: 'object' }, checkPayload: true, sampled: true };
 const topics = [
   { topic: 'news', subscribe: 'All' },
   { topic: 'orders', publish: 'acme', tenants: ['acme'] },
+  { topic: 'secret/plans', publish: 'Few', subscribe: 'Few', ...sampled },
+  { topic: 'of/{name}/mood', publish: 'Each for itself', subscribe: 'Each for itself', ...sampled },
 ];
 
 async function serve(isProtected: boolean, apiKey: string | null = KEY) {
@@ -35,8 +38,8 @@ async function serve(isProtected: boolean, apiKey: string | null = KEY) {
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-async function tokenFor(tenant: string, secret = SECRET): Promise<string> {
-  return await new SignJWT({ sub: 'ann', tenant, publish: ['#'], subscribe: ['#'] })
+async function tokenFor(tenant: string, secret = SECRET, claims: object = {}): Promise<string> {
+  return await new SignJWT({ sub: 'ann', tenant, publish: ['#'], subscribe: ['#'], ...claims })
     .setProtectedHeader({ alg: 'HS256' })
     .setExpirationTime('1h')
     .sign(new TextEncoder().encode(secret));
@@ -57,7 +60,12 @@ async function addressesOf(answer: Response): Promise<readonly (string | null | 
 test('a node that is open to this machine answers a document that AsyncAPI can parse, with both of its doors', async () => {
   const { node, get } = await serve(false);
   const answer = await get();
-  expect(await addressesOf(answer.clone())).toEqual(['news', 'prices/{level2}']);
+  expect(await addressesOf(answer.clone())).toEqual([
+    'news',
+    'secret/plans',
+    'of/{name}/mood',
+    'prices/{level2}',
+  ]);
   const { servers } = (await answer.json()) as { servers: Record<string, { host: string }> };
   const host = (url = '') => new URL(url).host;
   expect(servers.node?.host).toBe(host(node.url));
@@ -83,6 +91,38 @@ test('a request without a key or a token, with a token of others, or with anothe
   expect((await get(bearer('none'))).status).toBe(401);
   expect((await get(bearer(await tokenFor('acme', 'another secret of thirty-two bytes!')))).status).toBe(401);
   expect((await get(bearer(KEY), 'POST')).status).toBe(405);
+});
+
+/** A node with messages, and what the holder of a token with these claims reads there. */
+async function published() {
+  const { node, get } = await serve(true);
+  const publish = async (topic: string, payload: object) => {
+    const headers = { ...bearer(KEY), 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ topic, payload: JSON.stringify(payload) });
+    const url = new URL('/api/v5/publish', node.httpUrl);
+    expect([200, 202]).toContain((await fetch(url, { method: 'POST', headers, body })).status);
+  };
+  await publish('secret/plans', { plan: 'attack at dawn' });
+  await publish('of/bob/mood', { mood: 'secretly sad' });
+  const read = async (claims: object) => await get(bearer(await tokenFor('default', SECRET, claims)));
+  return { get, read, publish };
+}
+
+test('the document has topics, operations and newest payloads only as far as the rules of the token allow [SEC-WAY-1]', async () => {
+  const { get, read, publish } = await published();
+  const none = await read({ publish: [], subscribe: [] });
+  expect(await addressesOf(none.clone())).toEqual([]);
+  expect(await none.text()).not.toContain('dawn');
+  const own = await read({ publish: ['secret/#'], subscribe: ['of/%u/#', 'prices/gold'] });
+  expect(await addressesOf(own.clone())).toEqual(['secret/plans', 'of/{name}/mood', 'prices/{level2}']);
+  const text = await own.text();
+  expect(text).not.toMatch(/dawn|secretly/);
+  const { operations } = JSON.parse(text) as { operations: object };
+  expect(Object.keys(operations)).toEqual(['topic1Publish', 'topic2Subscribe', 'topic3Subscribe']);
+  await publish('of/ann/mood', { mood: 'fine' });
+  expect(await (await read({ publish: [], subscribe: ['of/%u/#'] })).text()).toContain('"fine"');
+  expect(await (await read({ subscribe: ['secret/plans'] })).text()).toContain('dawn');
+  expect(await (await get(bearer(KEY))).text()).toContain('dawn');
 });
 
 test('where the API is closed, the document asks for a token, and its holders read it', async () => {

@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import type { GatewayCounters } from '@apus/cost';
 import { hashPassword } from '@apus/identity';
 import { freePort } from '../support/free-port.ts';
+import type { Hook } from './hook.ts';
 import type { Target } from './raw-client.ts';
+
+/** What the broker may keep for clients. */
+export const MEMORY_BYTES_MAX = 256 * 1024 ** 2;
 
 const START_MS_MAX = 30_000;
 const LOOK_MS = 100;
@@ -17,7 +21,7 @@ export interface Counters {
   readonly process: { readonly cpuMicroseconds: number; readonly residentBytes: number };
 }
 
-/** `apus serve` with both doors, and users whose passwords are their names. */
+/** `apus serve` with both doors, and users whose passwords are their names: in a file, or known to a hook. */
 export class Broker {
   readonly targets: readonly Target[];
   logBytes = 0;
@@ -27,12 +31,15 @@ export class Broker {
   readonly #directory: string;
   readonly #countersUrl: string;
 
-  static async start(program: string, users: readonly string[]): Promise<Broker> {
+  static async start(program: string, users: readonly string[], hook: Hook): Promise<Broker> {
     const directory = mkdtempSync(join(tmpdir(), 'apus-soak-'));
     writeFileSync(
       join(directory, 'users.json'),
       JSON.stringify({ users: await Promise.all(users.map(userOf)) }),
     );
+    writeFileSync(join(directory, 'identity.json'), JSON.stringify(hook.identity('users.json')));
+    const streams = [{ name: 'feed', topicFilter: 'mallory/stream/#' }];
+    writeFileSync(join(directory, 'streams.json'), JSON.stringify({ streams }));
     const [port, gatewayPort] = [await freePort(), await freePort()];
     const child = spawn(
       process.execPath,
@@ -44,8 +51,12 @@ export class Broker {
         '--gateway-port',
         gatewayPort,
         '--counters',
-        '--users',
-        'users.json',
+        '--identity',
+        'identity.json',
+        '--streams',
+        'streams.json',
+        '--memory-bytes-max',
+        MEMORY_BYTES_MAX,
       ].map(String),
       { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] },
     );

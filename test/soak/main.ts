@@ -5,8 +5,9 @@ import { parseArgs } from 'node:util';
 import { billOf, usageOf } from '@apus/cost';
 import type { Order } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
-import { Broker, type Counters } from './broker.ts';
+import { Broker, type Counters, MEMORY_BYTES_MAX } from './broker.ts';
 import { HonestClient, type Seen } from './honest-client.ts';
+import { Hook } from './hook.ts';
 import type { Door } from './raw-client.ts';
 
 const HELP = `npm run soak -- [--minutes 60] [--attack-seconds 30] [--rest-seconds 10] [--attack TEXT]
@@ -14,9 +15,13 @@ const HELP = `npm run soak -- [--minutes 60] [--attack-seconds 30] [--rest-secon
 One malicious identity beside honest ones, at both doors of \`apus serve\` on this machine. Mallory takes one attack after
 another, or those whose names hold TEXT, and rests after each: the honest clients are alone then, on the same machine
 at the same time of the day. Prints a row for each attack and each rest, and ends with 1 where a message of the honest
-was lost, doubled, or took more than twice as long at the 99th percentile beside mallory as alone.`;
+was lost, doubled, or took more than twice as long at the 99th percentile beside mallory as alone, or where the broker
+took more memory than it may, or wrote more than 100 KB of log in an hour.`;
 
-const USERS = ['ada', 'bob'];
+/** Of the users file, and of the hook. */
+const FILE_USERS = ['ada'];
+const HOOK_USERS = ['bob'];
+const USERS = [...FILE_USERS, ...HOOK_USERS];
 const CLIENTS_OF_USER = 2;
 const MINUTE_MS = 60_000;
 const LAST_MESSAGE_MS = 10_000;
@@ -27,6 +32,11 @@ const AFTERMATH_MS = 500;
 const WARM_UP_MS = 5_000;
 /** A quiet broker answers faster than the garbage collector pauses: below this, a p99 shows nothing about mallory. */
 const QUIET_P99_MS = 10;
+
+/** Beside what the broker keeps for clients: itself, its connections, and what waits for the garbage collector. */
+const OWN_BYTES_MAX = 256 * 1024 ** 2;
+const LOG_BYTES_OF_AN_HOUR_MAX = 100_000;
+const HOUR_SECONDS = 3_600;
 
 /** Mallory does nothing. */
 const REST = 'alone';
@@ -59,7 +69,8 @@ async function soak(): Promise<number> {
   const attacks = ATTACKS.map(({ name }) => name).filter((name) => name.includes(values.attack));
   if (attacks.length === 0) throw new Error(`There is no attack with "${values.attack}" in its name.`);
   const program = fileURLToPath(new URL('../../../../packages/cli/dist/apus.js', import.meta.url));
-  const broker = await Broker.start(program, [...USERS, 'mallory']);
+  const hook = await Hook.start(HOOK_USERS);
+  const broker = await Broker.start(program, [...FILE_USERS, 'mallory'], hook);
   let attacker: ChildProcess | undefined;
   try {
     const honest = await startHonest(broker);
@@ -69,6 +80,7 @@ async function soak(): Promise<number> {
   } finally {
     attacker?.kill('SIGKILL');
     await broker.stop();
+    hook.stop();
   }
 }
 
@@ -181,8 +193,20 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+function failuresOfProcess(rows: readonly Row[]): number {
+  const seconds = rows.reduce((sum, row) => sum + row.seconds, 0);
+  const resident = Math.max(...rows.map(({ counters }) => counters.process.residentBytes));
+  const logBytes = rows.at(-1)?.logBytes ?? 0;
+  const logMax = LOG_BYTES_OF_AN_HOUR_MAX * Math.max(1, seconds / HOUR_SECONDS);
+  const residentMax = MEMORY_BYTES_MAX + OWN_BYTES_MAX;
+  console.log(
+    `process: ${Math.round(resident / 1e6)} MB at most, of ${Math.round(residentMax / 1e6)}; log ${Math.round(logBytes / 1e3)} KB, of ${Math.round(logMax / 1e3)}`,
+  );
+  return (resident > residentMax ? 1 : 0) + (logBytes > logMax ? 1 : 0);
+}
+
 async function verdict(honest: Honest, rows: readonly Row[]): Promise<number> {
-  let failures = 0;
+  let failures = failuresOfProcess(rows);
   for (const door of ['node', 'gateway'] as const) {
     const last = sumOf(await Promise.all(honest[door].map((client) => client.finish(LAST_MESSAGE_MS))));
     const latenciesOf = (some: readonly Row[]) => some.flatMap(({ seen }) => seen[door].latenciesMs);

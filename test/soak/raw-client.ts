@@ -47,6 +47,18 @@ export class RawClient {
     this.#whenOpen(() => this.#socket.send(this.#door === 'node' ? bytes : `,${bytes.toString('base64')}`));
   }
 
+  /** Sends to the gateway door a frame as it is. */
+  sendText(text: string): void {
+    if (this.#door === 'gateway') this.#whenOpen(() => this.#socket.send(text));
+  }
+
+  /** Sends control frames of WebSocket. */
+  ping(count: number): void {
+    this.#whenOpen(() => {
+      for (let left = count; left > 0; left -= 1) this.#socket.ping();
+    });
+  }
+
   /** Sends the first fragment of a message without a second one. */
   begin(bytes: number): void {
     this.#whenOpen(() => this.#socket.send(Buffer.alloc(bytes), { fin: false }));

@@ -1,4 +1,4 @@
-// One malicious identity beside honest ones, at both doors: `npm run soak -- --minutes 60`. See docs/security.md.
+// One malicious identity beside honest ones, at both doors: `npm run soak -- --minutes 60`. See docs/generated/security.md.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, run } from '../../.ci/bundle.mjs';

@@ -1,4 +1,4 @@
-import { Sequence } from '../../packages/client/src/resume/sequence.ts';
+import { Sequence } from '@apus/client/testing';
 import type { Successor } from '../support/explore.ts';
 import { ended } from './publishers.ts';
 import {

@@ -18,8 +18,9 @@ export class BinaryWire implements Wire {
     events: WireEvents,
     subprotocols: string[],
     headers: Readonly<Record<string, string>> = {},
+    localAddress?: string,
   ): Promise<BinaryWire> {
-    const socket = new WebSocket(url, subprotocols, { headers });
+    const socket = new WebSocket(url, subprotocols, { headers, localAddress });
     const wire = new BinaryWire(socket, events);
     await once(socket, 'open');
     return wire;

@@ -25,7 +25,7 @@ export interface ClusterModeEngine {
 }
 
 /** An engine in cluster mode, like MemoryDB: one shard with a primary and a replica, on loopback. */
-export async function startClusterModeEngine(program: string): Promise<ClusterModeEngine> {
+export async function startClusterModeEngine(program = ''): Promise<ClusterModeEngine> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-engines-'));
   const [password, rootPassword] = [randomBytes(18).toString('hex'), randomBytes(18).toString('hex')];
   const nodes = [await startNode('one'), await startNode('two')] as const;

@@ -5,7 +5,7 @@
  */
 export interface Door {
   readonly name: string;
-  /** `ws://host:port/path`, subprotocol `mqtt`. */
+  /** `ws://host:port/path`, subprotocol `mqtt`; `mqtt://host:port` over TCP. */
   readonly url: string;
   /** The URL of the HTTP API; undefined for another broker than Apus. */
   readonly httpUrl?: string;
@@ -15,8 +15,11 @@ export interface Door {
 /** The doors of Apus on which the behaviour suite runs. */
 export type DoorName = 'node' | 'gateway';
 
-/** What the behaviour suite runs at: a door, or the node doors of three processes over which a test's clients are spread. */
-export type Entrance = DoorName | 'cluster';
+/**
+ * The place at which the behaviour suite runs: a door, the node's over TCP or in HTTP requests, the node doors of three processes
+ * over which a test's clients are spread, or an object of Cloudflare's runtime.
+ */
+export type Entrance = DoorName | 'tcp' | 'http' | 'cluster' | 'object';
 
 /**
  * The door at which the tests run that are now collected or executed: `each-door.ts` changes it. In all other files it is the
@@ -27,9 +30,18 @@ export let doorUnderTest: DoorName = 'node';
 /** Whether these tests run at the node doors of a cluster. */
 export let isClusterUnderTest = false;
 
+/** Whether the clients of these tests use TCP in the place of WebSockets. */
+export let isTcpUnderTest = false;
+
+/** Whether they use HTTP requests in the place of WebSockets, as behind a proxy that lets none through. */
+export let isHttpUnderTest = false;
+
+/** Whether the door is a Durable Object in `workerd`. */
+export let isObjectUnderTest = false;
+
 /**
  * The shortest wait of a lost connection's will: at the gateway door the handler of its DISCONNECT may still be
- * running. The tests start that door with less than its five seconds, which `packages/cloud/test/timers/wills.test.ts`
+ * running. The tests start that door with less than its five seconds, which `packages/aws/test/timers/wills.test.ts`
  * checks.
  */
 export let LOSS_GRACE_SECONDS = 0;
@@ -38,5 +50,8 @@ export let LOSS_GRACE_SECONDS = 0;
 export function goTo(entrance: Entrance): void {
   doorUnderTest = entrance === 'gateway' ? 'gateway' : 'node';
   isClusterUnderTest = entrance === 'cluster';
+  isTcpUnderTest = entrance === 'tcp';
+  isHttpUnderTest = entrance === 'http';
+  isObjectUnderTest = entrance === 'object';
   LOSS_GRACE_SECONDS = doorUnderTest !== 'gateway' ? 0 : process.env.APUS_TEST_URL ? 5 : 1;
 }

@@ -2,19 +2,46 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, TestRunner } from 'vitest';
 import { type Entrance, goTo } from './door.ts';
+import { engineOrSkip } from './engine-or-skip.ts';
+import { needs } from './skips.ts';
 
 const SUITE = fileURLToPath(new URL('../behaviour/', import.meta.url));
 
-const ENTRANCES = ['node', 'gateway', 'cluster'] as const;
+const ENTRANCES = ['node', 'gateway', 'tcp', 'http', 'cluster', 'object'] as const;
 
 const TITLES: Readonly<Record<Entrance, string>> = {
   node: 'at the node door',
   gateway: 'at the gateway door',
+  tcp: 'over TCP',
+  http: 'in HTTP requests',
   cluster: 'over three processes of a cluster',
+  object: 'in an object',
 };
+
+/**
+ * Files about handshakes, close codes and programs over WebSockets; about HTTP at the wrong port, which TCP answers in HTTP
+ * (`malformed-connect`); and about the broker behind any connection.
+ */
+const NOT_OVER_TCP = [
+  ...['attacks', 'clients-aws', 'holding-quotas', 'host-header', 'identity', 'streams-cut', 'streams-resume'],
+  ...['ways', 'web-socket', 'clock-steps', 'dearest-packets', 'guessing', 'hook', 'hook-fairness'],
+  ...['malformed-connect', 'places'],
+];
+
+/** Files about sessions, QoS, streams and the end of a connection: the others are about the broker behind any connection. */
+const IN_HTTP_REQUESTS = [
+  ...['bans', 'clients-mqttjs', 'disconnect', 'flow-control', 'ordering', 'packet-size', 'qos1', 'qos2'],
+  ...['session', 'streams', 'take-over', 'will'],
+];
 
 /** Its doors would share one watcher, as processes of a cluster do not. */
 const NOT_IN_A_CLUSTER = ['users-file'];
+
+/** Files of which an object passes every test, about each part that it has. The door is not complete. */
+const IN_AN_OBJECT = [
+  ...['clients-mqttjs', 'connect', 'identity', 'ordering', 'qos1', 'qos2', 'retained', 'session', 'shared'],
+  ...['streams', 'subscribe', 'take-over', 'will'],
+];
 
 /**
  * Files about all that the processes of a cluster share. The other files are about one connection: over a cluster they
@@ -34,7 +61,7 @@ const SHARED_IN_A_CLUSTER = [
     'retained',
     'session',
   ],
-  ...['shared', 'streams', 'streams-cut', 'streams-resume', 'take-over', 'tenants', 'will'],
+  ...['shared', 'streams', 'streams-cut', 'streams-resume', 'take-over', 'tenants', 'ways', 'will'],
 ];
 
 /**
@@ -46,7 +73,8 @@ export default class EachDoor extends TestRunner {
     goTo('node');
     if (source === 'setup' || !path.startsWith(SUITE)) return void (await super.importFile(path, source));
     for (const entrance of entrancesOf(relative(SUITE, path).replace('.test.ts', ''))) {
-      describe(TITLES[entrance], async () => {
+      const needed = entrance === 'cluster' ? needs('engine', engineOrSkip()) : {};
+      describe(TITLES[entrance], needed, async () => {
         goTo(entrance);
         beforeAll(() => goTo(entrance));
         afterAll(() => goTo('node'));
@@ -61,7 +89,12 @@ export default class EachDoor extends TestRunner {
 function entrancesOf(name: string): readonly Entrance[] {
   const asked = process.env.APUS_TEST_DOOR ?? (process.env.APUS_TEST_URL && 'node');
   if (asked) return [entranceOf(asked)];
-  return ENTRANCES.filter((entrance) => entrance !== 'cluster' || runsInACluster(name));
+  return ENTRANCES.filter((entrance) => {
+    if (entrance === 'cluster') return runsInACluster(name);
+    if (entrance === 'object') return process.env.CI !== undefined && IN_AN_OBJECT.includes(name);
+    if (entrance === 'tcp') return process.env.CI !== undefined && !NOT_OVER_TCP.includes(name);
+    return entrance !== 'http' || (process.env.CI !== undefined && IN_HTTP_REQUESTS.includes(name));
+  });
 }
 
 function entranceOf(asked: string): Entrance {

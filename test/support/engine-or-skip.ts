@@ -32,13 +32,15 @@ const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
  * A separate engine on loopback, with a password.
+ * @param program of `engineOrSkip`; the tests are skipped where it is undefined
  * @param keeps what it writes to its file
  * @default everything
  */
 export async function startEngine(
-  program: string,
+  program: string | undefined,
   keeps: readonly string[] = KEEPS_ALL,
 ): Promise<TestEngine> {
+  if (program === undefined) throw new Error('a cluster needs an engine');
   const directory = mkdtempSync(join(tmpdir(), 'apus-engine-'));
   const port = await freePort();
   const password = randomBytes(18).toString('hex');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ApiFunction } from '@apus/cloud/lambda';
+import type { ApiFunction } from '@apus/aws/lambda';
 
 export const API_KEY = 'the-key-of-the-operator-of-this-test';
 

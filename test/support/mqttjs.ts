@@ -1,6 +1,8 @@
 import { connect as connectInTextFrames, type TransportOptions } from '@apus/client';
+import { createFallback } from '@apus/client/fallback';
 import * as mqtt from 'mqtt';
-import { doorUnderTest } from './door.ts';
+import { doorUnderTest, isHttpUnderTest } from './door.ts';
+import { BlockedWebSocket } from './http-wire.ts';
 
 /** mqtt.js, connected to the door under test as its users connect it: at the gateway door through the transport. */
 export function connectMqttJs(
@@ -8,7 +10,8 @@ export function connectMqttJs(
   options: mqtt.IClientOptions,
   transport: TransportOptions = {},
 ): mqtt.MqttClient {
-  return doorUnderTest === 'gateway'
-    ? connectInTextFrames(mqtt, url, options, transport)
-    : mqtt.connect(url, options);
+  if (doorUnderTest === 'gateway') return connectInTextFrames(mqtt, url, options, transport);
+  if (!isHttpUnderTest) return mqtt.connect(url, options);
+  const { createWebsocket } = createFallback({ WebSocket: BlockedWebSocket });
+  return mqtt.connect(url, { ...options, createWebsocket });
 }

@@ -2,7 +2,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { it } from 'vitest';
 
 const START_MS_MAX = 20_000;
 const POLL_MS = 20;
@@ -15,19 +14,18 @@ interface Wanted {
   /** Arguments with which it prints information about itself, and exits with `status`. */
   readonly args: readonly string[];
   readonly status: number;
-  /** Advice if there is none. */
+  /** The error of CI if there is none. */
   readonly reason: string;
 }
 
 /**
- * A third-party program. Undefined if it is not installed: then a skipped test says so, because a developer without it
- * can still work on the rest. In CI that fails.
+ * A third-party program. Undefined if it is not installed: its tests are skipped then (`needs`), because a developer
+ * without it can still work on the rest. In CI that fails.
  */
 export function programOrSkip({ programs, args, status, reason }: Wanted): string | undefined {
   const found = programs.find((program) => program !== undefined && statusOf(program, args) === status);
   if (found !== undefined) return found;
   if (process.env.CI !== undefined) throw new Error(reason);
-  it.skip(reason, () => {});
   return undefined;
 }
 

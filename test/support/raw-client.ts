@@ -1,8 +1,10 @@
 import { parser as createParser, generate, type Packet, type Parser } from 'mqtt-packet';
 import { BinaryWire } from './binary-wire.ts';
-import { doorUnderTest } from './door.ts';
+import { doorUnderTest, isHttpUnderTest } from './door.ts';
+import { HttpWire } from './http-wire.ts';
 import { packetLength } from './packet-length.ts';
 import { PATIENCE_MS } from './patience.ts';
+import { TcpWire } from './tcp-wire.ts';
 import { TextWire } from './text-wire.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
@@ -34,12 +36,17 @@ export class RawClient {
     });
   }
 
-  /** Opens the WebSocket and sends nothing. */
+  /**
+   * Opens the WebSocket and sends nothing.
+   *
+   * @param localAddress the address to connect from. Linux has all of 127.0.0.0/8. @default the system chooses
+   */
   static async open(
     url: string,
     version: 3 | 4 | 5 = 5,
     subprotocols: string[] = ['mqtt'],
     headers: Readonly<Record<string, string>> = {},
+    localAddress?: string,
   ): Promise<RawClient> {
     const client = new RawClient(version);
     const events: WireEvents = {
@@ -49,10 +56,11 @@ export class RawClient {
         client.#wake();
       },
     };
-    client.#wire =
-      doorUnderTest === 'gateway'
-        ? await TextWire.open(url, events, headers)
-        : await BinaryWire.open(url, events, subprotocols, headers);
+    if (url.startsWith('mqtt:')) client.#wire = await TcpWire.open(url, events, localAddress);
+    else if (isHttpUnderTest) client.#wire = await HttpWire.open(url, events, headers);
+    else if (doorUnderTest === 'gateway')
+      client.#wire = await TextWire.open(url, events, headers, localAddress);
+    else client.#wire = await BinaryWire.open(url, events, subprotocols, headers, localAddress);
     return client;
   }
 
@@ -61,9 +69,10 @@ export class RawClient {
     url: string,
     connect: Record<string, unknown> = {},
     headers: Readonly<Record<string, string>> = {},
+    localAddress?: string,
   ): Promise<{ client: RawClient; connack: Received }> {
     const version = (connect.protocolVersion ?? 5) as 3 | 4 | 5;
-    const client = await RawClient.open(url, version, ['mqtt'], headers);
+    const client = await RawClient.open(url, version, ['mqtt'], headers, localAddress);
     client.send({
       cmd: 'connect',
       protocolId: version === 3 ? 'MQIsdp' : 'MQTT',

@@ -8,15 +8,18 @@ import { engineOrSkip, startEngine } from './engine-or-skip.ts';
 const MEMBERS = 3;
 
 /** Starts one process of a cluster within this process: it shares only the engine with others. */
-export async function startMember(url: string, options: NodeOptions = {}): Promise<RunningNode> {
-  return await startNode({ port: 0, logSink: () => {}, ...options, openCluster: openCluster({ url }) });
+export async function startMember(
+  url: string,
+  options: NodeOptions = {},
+  clusterOptions: Omit<Parameters<typeof openCluster>[0], 'url'> = {},
+): Promise<RunningNode> {
+  const joining = openCluster({ url, ...clusterOptions });
+  return await startNode({ port: 0, logSink: () => {}, ...options, openCluster: joining });
 }
 
 /** Three processes behind a load balancer that spreads connections. */
 export async function openClusterDoor(options: NodeOptions): Promise<Door> {
-  const program = engineOrSkip();
-  if (program === undefined) throw new Error('a cluster needs an engine');
-  const engine = await startEngine(program);
+  const engine = await startEngine(engineOrSkip());
   const members: RunningNode[] = [];
   try {
     for (let count = 0; count < MEMBERS; count += 1) members.push(await startMember(engine.url, options));

@@ -45,8 +45,9 @@ export class TextWire implements Wire {
     url: string,
     events: WireEvents,
     headers: Readonly<Record<string, string>> = {},
+    localAddress?: string,
   ): Promise<TextWire> {
-    const socket = new WebSocket(url, ['mqtt-text-v1'], { headers });
+    const socket = new WebSocket(url, ['mqtt-text-v1'], { headers, localAddress });
     const wire = new TextWire(socket, events);
     await once(socket, 'open');
     return wire;

@@ -104,7 +104,7 @@ export class VirtualClock {
       clearInterval: clear,
       clearImmediate: clear,
     });
-    this.#replace(performance, { now: () => this.#nowMs - this.#startMs });
+    this.#replace(performance, { now: () => this.#nowMs - this.#startMs, timeOrigin: nowMs });
   }
 
   /** In milliseconds since 1970. */

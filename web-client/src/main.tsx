@@ -1,7 +1,6 @@
 import './app/mantine.css';
 import './app/global.css';
 import './app/stand-in-fonts.css';
-import './i18n/index.ts';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -10,6 +9,8 @@ import { cssVariables, theme } from './app/theme.ts';
 import { keptCharts } from './features/charts/kept-charts.ts';
 import { followTopics } from './features/tree/topic-trees.ts';
 import { boot } from './state/boot.ts';
+import { useStore } from './state/store.ts';
+import { say } from './ui/notice.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
@@ -21,7 +22,10 @@ createRoot(root).render(
   </StrictMode>,
 );
 followTopics();
-void boot().then(resumeCharts);
+void boot().then(resumeCharts, (error: unknown) => {
+  useStore.setState({ isReady: true });
+  say({ kind: 'failed', text: String(error) });
+});
 
 /** Samples are recorded from the first message on, even if no chart is open. */
 async function resumeCharts(): Promise<void> {

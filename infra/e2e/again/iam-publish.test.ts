@@ -18,7 +18,7 @@ import { deployed } from '../support/deployed.ts';
 const iam = new IAMClient();
 const REGION = 'us-east-1';
 
-/** The function of the publish URL, by its alias (`--rollback-on-alarm`), as `grantPublish` names it in a policy. */
+/** The function of the publish URL, as `grantPublish` names it in a policy. */
 async function publishFunctionArn(): Promise<string> {
   const { StackResources = [] } = await new CloudFormationClient().send(
     new DescribeStackResourcesCommand({ StackName: deployed.stackName }),
@@ -31,10 +31,10 @@ async function publishFunctionArn(): Promise<string> {
   const { Configuration } = await new LambdaClient().send(
     new GetFunctionCommand({ FunctionName: PhysicalResourceId }),
   );
-  return `${Configuration?.FunctionArn}:live`;
+  return Configuration?.FunctionArn ?? '';
 }
 
-/** An IAM user with a key, and with the policy in docs/deploy.md, or with none. */
+/** An IAM user with a key, and with the policy in docs/deploy-settings.md, or with none. */
 async function createUser(functionArn?: string): Promise<{ name: string; credentials: AwsCredentials }> {
   const name = unique('backend');
   await iam.send(new CreateUserCommand({ UserName: name }));

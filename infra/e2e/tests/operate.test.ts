@@ -18,6 +18,14 @@ async function done(...args: string[]): Promise<string> {
   return lines.join('\n');
 }
 
+it('apus doctor reads the quotas that the emulator has', async () => {
+  const { code, lines } = await apus(['doctor', '--connections', '10']);
+  expect({ code, text: lines.join('\n') }).toMatchObject({
+    code: 0,
+    text: expect.stringContaining("AWS's default"),
+  });
+});
+
 it('apus clients lists the connected clients, and apus kick ends one', async () => {
   const client = await connectClient({ token: await tokenFor('kate'), reconnectPeriod: 0 });
   const { clientId = '' } = client.mqtt.options;

@@ -6,7 +6,7 @@ import { deployed } from '../support/deployed.ts';
 
 const FILTER = 'apus-probe/#';
 
-/** The commands of docs/deploy.md: a token from the deployment's secret, and the probe with it. */
+/** The commands of docs/deploy-operations.md: a token from the deployment's secret, and the probe with it. */
 async function probe(...flags: readonly string[]) {
   const secret = ['--secret-id', deployed.tokenSecretArn];
   const token = await apus([

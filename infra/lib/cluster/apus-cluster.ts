@@ -5,7 +5,7 @@ import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
+import { acknowledge, suppressForNag2 } from '../acknowledge.ts';
 import { Balancer } from './balancer.ts';
 import { checkClusterProps } from './check-cluster-props.ts';
 import { createClusterAlarms } from './cluster-alarms.ts';
@@ -39,6 +39,7 @@ export class ApusCluster extends Construct {
 
   constructor(scope: Construct, id: string, props: ApusClusterProps) {
     super(scope, id);
+    suppressForNag2(this);
     checkClusterProps(this, props);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     this.vpc = props.vpc ?? (createVpc(this) as IVpc);

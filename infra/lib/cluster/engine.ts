@@ -33,7 +33,7 @@ export interface ReachedEngine {
 
 /**
  * ElastiCache for Valkey: one shard in cluster mode, since only that mode can write durably. Apus keeps all keys in one
- * slot (`packages/store-valkey`), so a second shard would be empty.
+ * slot (`extensions/cluster/src/store`), so a second shard would be empty.
  */
 export class ManagedEngine extends Construct {
   readonly password: Secret;

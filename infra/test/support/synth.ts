@@ -58,6 +58,26 @@ export function synthBroker(
   });
 }
 
+/** A broker with every alarm that there can be. */
+export const EVERY_ALARM: ApusBrokerProps = {
+  httpPublish: 'keys',
+  httpApi: { keysSha256: ['0'.repeat(64)] },
+  alarms: { frameMilliseconds: 500, messagesDropped: 100, sweepMissing: true },
+  rollbackOnAlarm: true,
+  streams: [{ name: 'chat', topicFilter: 'chat/#' }],
+  usage: true,
+  usageExport: 'csv',
+  kafka: [
+    {
+      name: 'market',
+      kafka: { aws: { clusterArn: 'arn:aws:kafka:eu-west-1:123456789012:cluster/market/0a1b-2' } },
+      in: [{ topic: 'prices', to: 'prices/{key}' }],
+    },
+  ],
+  iotCore: [{ name: 'things', iotCore: {}, in: [{ filter: 'things/#' }] }],
+  rules: [{ name: 'again', filter: 'orders/#', to: { publish: { topic: 'copies/{1}' } } }],
+};
+
 /** The app as `cdk deploy -c …` would see it. */
 export function synthApp(context: Record<string, unknown> = {}): Template {
   return withShortStacks(() => {

@@ -4,10 +4,10 @@ import { threadId } from 'node:worker_threads';
 interface Message {
   readonly thread: number;
   /** By barrier: how many virtual users of the thread have reached it. */
-  readonly arrived: Readonly<Record<string, number>>;
+  readonly arrived: ReadonlyMap<string, number>;
   /** Virtual users of the thread that have failed, and by barrier how many of them had reached it before. */
   readonly gone: number;
-  readonly goneAfter: Readonly<Record<string, number>>;
+  readonly goneAfter: ReadonlyMap<string, number>;
   /** Asks the other workers for their counts. */
   readonly isQuestion: boolean;
 }
@@ -31,7 +31,7 @@ export interface Channel {
  */
 export class Barriers {
   readonly #channel: Channel;
-  readonly #own = { arrived: {} as Record<string, number>, gone: 0, goneAfter: {} as Record<string, number> };
+  readonly #own = { arrived: new Map<string, number>(), gone: 0, goneAfter: new Map<string, number>() };
   readonly #others = new Map<number, Message>();
   readonly #waiting = new Map<string, Set<Waiting>>();
   readonly #thread: number;
@@ -46,7 +46,7 @@ export class Barriers {
 
   /** Resolves with true when `users` have come or failed, with false after `withinMs`. */
   wait(name: string, users: number, withinMs: number): Promise<boolean> {
-    this.#own.arrived[name] = (this.#own.arrived[name] ?? 0) + 1;
+    count(this.#own.arrived, name);
     const opened = new Promise<boolean>((resolve) => {
       const waiting: Waiting = {
         users,
@@ -70,8 +70,7 @@ export class Barriers {
   /** A virtual user has failed: it reaches no further barrier. */
   userGone(arrivedAt: Iterable<string>): void {
     this.#own.gone += 1;
-    const { goneAfter } = this.#own;
-    for (const name of arrivedAt) goneAfter[name] = (goneAfter[name] ?? 0) + 1;
+    for (const name of arrivedAt) count(this.#own.goneAfter, name);
     this.#tell(false);
     this.#look();
   }
@@ -104,8 +103,13 @@ export class Barriers {
   #present(name: string): number {
     const all = [this.#own, ...this.#others.values()];
     return all.reduce(
-      (sum, { arrived, gone, goneAfter }) => sum + (arrived[name] ?? 0) + gone - (goneAfter[name] ?? 0),
+      (sum, { arrived, gone, goneAfter }) =>
+        sum + (arrived.get(name) ?? 0) + gone - (goneAfter.get(name) ?? 0),
       0,
     );
   }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }

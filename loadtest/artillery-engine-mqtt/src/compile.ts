@@ -30,7 +30,8 @@ export function compile(flow: readonly unknown[], { config }: Script, helpers: H
   const compiler: Compiler = {
     flow: (specs, path) => specs.map((spec, index) => stepOf(spec, compiler, `${path}[${index}]`)),
     processor: (name) => {
-      const call = config.processor?.[name];
+      const { processor = {} } = config;
+      const call = Object.hasOwn(processor, name) ? processor[name] : undefined;
       return call && ((context, events) => promised(call, context, events));
     },
     think: (spec) => {
@@ -43,7 +44,7 @@ export function compile(flow: readonly unknown[], { config }: Script, helpers: H
 }
 
 function stepOf(spec: unknown, compiler: Compiler, path: string): Step {
-  if (typeof spec === 'string' && MAKERS[spec] !== undefined) return MAKERS[spec]({}, compiler, path, {});
+  if (typeof spec === 'string' && Object.hasOwn(MAKERS, spec)) return stepOf({ [spec]: {} }, compiler, path);
   if (typeof spec !== 'object' || spec === null)
     throw new StepError(`${path} is no step: ${JSON.stringify(spec)}`);
   const name = Object.keys(spec).find((key) => Object.hasOwn(MAKERS, key));

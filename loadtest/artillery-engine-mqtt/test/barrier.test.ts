@@ -19,23 +19,23 @@ async function heard(name: string): Promise<void> {
   const came = new Promise((resolve) => {
     listener.onmessage = resolve;
   });
-  speaker.postMessage({ thread: -1, arrived: {}, gone: 0, goneAfter: {}, isQuestion: false });
+  speaker.postMessage({ thread: -1, arrived: new Map(), gone: 0, goneAfter: new Map(), isQuestion: false });
   await came;
   listener.close();
   speaker.close();
 }
 
-it('users of several workers meet at one barrier', async () => {
+it.each(['gate', 'constructor'])('users of several workers meet at one barrier, %s', async (name) => {
   const [one, other] = workers('meet', 2);
-  const first = one?.wait('gate', 3, MINUTE_MS);
-  const second = other?.wait('gate', 3, MINUTE_MS);
+  const first = one?.wait(name, 3, MINUTE_MS);
+  const second = other?.wait(name, 3, MINUTE_MS);
   let isOpen = false;
   void first?.then(() => {
     isOpen = true;
   });
   await heard('meet');
   expect(isOpen).toBe(false);
-  void other?.wait('gate', 3, MINUTE_MS);
+  void other?.wait(name, 3, MINUTE_MS);
   expect(await Promise.all([first, second])).toEqual([true, true]);
 });
 

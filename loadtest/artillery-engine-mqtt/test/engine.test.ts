@@ -250,6 +250,7 @@ describe('failures', () => {
       {},
       /flow\[0\] has no step that this engine knows \(connect, subscribe/,
     ],
+    ['a step with the name of an inherited member', ['constructor'], {}, /flow\[0\] is no step/],
     ['a step that is text', ['fly'], {}, /flow\[0\] is no step: "fly"/],
     ['a field that is misspelled', [{ publish: { topic: 'a', qoss: 1 } }], {}, /publish has no field "qoss"/],
     ['a QoS of 3', [{ subscribe: { topics: 'a', qos: 3 } }], {}, /"qos" is one of 0, 1, 2, not 3/],

@@ -1,12 +1,13 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once, run } from '../install.ts';
+import { wireArgs } from '../wires.ts';
 import type { BrokerKind } from './broker.ts';
 
 const AEDES_VERSION = '1.2.0';
 const WS_VERSION = '8.23.0';
 
-/** From npm, in the set-up of its own documentation: `ws` and a stream for each socket. */
+/** From npm, in the set-up of its own documentation: a server of Node.js, or `ws` and a stream for each socket. */
 export const aedes: BrokerKind = {
   name: 'aedes',
   title: 'aedes',
@@ -25,7 +26,10 @@ export const aedes: BrokerKind = {
     copyFileSync(join(root, 'loadtest', 'bench', 'programs', 'aedes.mjs'), program);
     return {
       version: `${AEDES_VERSION} on Node.js ${process.version}`,
-      launch: (port) => ({ command: process.execPath, args: [program, String(port)], path: '/mqtt' }),
+      launch: (listener) => ({
+        command: process.execPath,
+        args: [program, String(listener.port), ...wireArgs(listener)],
+      }),
     };
   },
 };

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Listener } from '../wires.ts';
 import { type BrokerKind, CannotInstall } from './broker.ts';
 
 /** The node door of this repository, as `npm start` builds it. */
@@ -23,21 +24,29 @@ function apusKind(name: string, title: string, built?: string): BrokerKind {
       if (program === undefined || !existsSync(program)) throw new CannotInstall(`there is no ${program}`);
       return {
         version: `${version} on Node.js ${process.version}`,
-        launch: (port) => ({
+        launch: (listener) => ({
           command: process.execPath,
           args: [
             program,
             'serve',
-            '--port',
-            String(port),
+            ...listenArgs(listener),
             '--no-gateway',
             '--log-level',
             'error',
             ...WITHOUT_QUOTA,
           ],
-          path: '/mqtt',
         }),
       };
     },
   };
+}
+
+/** A node always has `--port`; beside TCP and TLS nothing connects there. */
+function listenArgs(listener: Listener): readonly string[] {
+  const port = String(listener.port);
+  if (listener.wire === 'ws') return ['--port', port];
+  const listen = ['--port', '0', '--listen', `${listener.wire}://127.0.0.1:${port}`];
+  if (listener.wire === 'tcp') return listen;
+  const { certFile, keyFile } = listener.certificate;
+  return [...listen, '--tls-cert', certFile, '--tls-key', keyFile];
 }

@@ -1,3 +1,5 @@
+import type { Listener } from '../wires.ts';
+
 /** A broker that the benchmark can install, start and stop. */
 export interface BrokerKind {
   /** The name on the command line. */
@@ -35,17 +37,15 @@ export interface PreparedBroker {
    */
   readonly remark?: string;
   /**
-   * The command that starts it with one WebSocket listener on 127.0.0.1, without authentication and storage on disk.
+   * The command that starts it with one listener on 127.0.0.1, without authentication and storage on disk.
    */
-  launch(port: number): Launch;
+  launch(listener: Listener): Launch;
 }
 
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of the WebSocket URL. */
-  readonly path: string;
 }
 
 /** A broker that cannot be installed on this machine; the message gives the reason in a sentence. */

@@ -1,12 +1,15 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once, run } from '../install.ts';
+import { wireArgs } from '../wires.ts';
 import type { BrokerKind } from './broker.ts';
 
 const MOCHI_VERSION = '2.7.9';
+/** Of our program: another one is built anew. */
+const PROGRAM = 2;
 const FILES = ['go.mod', 'go.sum', 'main.go'];
 
-/** From the Go module proxy: a library, here in a program of twenty lines. */
+/** From the Go module proxy: a library, here in a small program. */
 export const mochi: BrokerKind = {
   name: 'mochi',
   title: 'mochi-mqtt',
@@ -14,14 +17,17 @@ export const mochi: BrokerKind = {
   hasSharedSubscriptions: true,
   async prepare(place) {
     const { folder, root, stop } = place;
-    await once(place, MOCHI_VERSION, `mochi-mqtt ${MOCHI_VERSION}`, async () => {
+    await once(place, `${MOCHI_VERSION}-${PROGRAM}`, `mochi-mqtt ${MOCHI_VERSION}`, async () => {
       for (const file of FILES)
         copyFileSync(join(root, 'loadtest', 'bench', 'programs', 'mochi', file), join(folder, file));
       await run({ command: 'go', args: ['build', '-o', 'mochi', '.'], cwd: folder }, stop);
     });
     return {
       version: MOCHI_VERSION,
-      launch: (port) => ({ command: join(folder, 'mochi'), args: [`127.0.0.1:${port}`], path: '/mqtt' }),
+      launch: (listener) => ({
+        command: join(folder, 'mochi'),
+        args: [`127.0.0.1:${listener.port}`, ...wireArgs(listener)],
+      }),
     };
   },
 };

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once, run } from '../install.ts';
+import type { Certificate, Listener } from '../wires.ts';
 import { type BrokerKind, CannotInstall, type Place } from './broker.ts';
 
 /** The path in Debian's package. */
@@ -32,10 +33,10 @@ export const mosquitto: BrokerKind = {
     return {
       version,
       ...(isSlow(version) && { remark: SLOW }),
-      launch(port) {
-        const configuration = join(folder, `mosquitto-${port}.conf`);
-        writeFileSync(configuration, configurationFor(port));
-        return { command, args: ['-c', configuration], environment, path: '/mqtt' };
+      launch(listener) {
+        const configuration = join(folder, `mosquitto-${listener.port}.conf`);
+        writeFileSync(configuration, configurationFor(listener));
+        return { command, args: ['-c', configuration], environment };
       },
     };
   },
@@ -45,18 +46,25 @@ export const mosquitto: BrokerKind = {
  * Its own defaults except for the listener: every client is accepted, nothing is stored, and no write waits for more
  * bytes.
  */
-function configurationFor(port: number): string {
+function configurationFor(listener: Listener): string {
+  const { port, wire } = listener;
   const lines = [
     // Debian's 2.0.11 exits if it has only WebSocket listeners: no client connects to this one.
-    `listener ${port - 1} 127.0.0.2`,
+    ...(wire === 'ws' ? [`listener ${port - 1} 127.0.0.2`] : []),
     `listener ${port} 127.0.0.1`,
-    'protocol websockets',
+    ...(wire === 'ws' ? ['protocol websockets'] : []),
+    ...(wire === 'tls' ? tlsLines(listener.certificate) : []),
     'allow_anonymous true',
     'persistence false',
     'set_tcp_nodelay true',
     'log_type error',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Started by root it would become another user, who may not read the key. */
+function tlsLines({ certFile, keyFile }: Certificate): readonly string[] {
+  return [`certfile ${certFile}`, `keyfile ${keyFile}`, 'user root'];
 }
 
 /** Downloads the package and the dependencies that this system lacks, and unpacks them. */

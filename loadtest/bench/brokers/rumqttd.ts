@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once, run } from '../install.ts';
+import type { Certificate, Listener } from '../wires.ts';
 import type { BrokerKind } from './broker.ts';
 
 const RUMQTTD_VERSION = '0.20.0';
@@ -20,17 +21,19 @@ export const rumqttd: BrokerKind = {
     });
     return {
       version: RUMQTTD_VERSION,
-      launch(port) {
-        const configuration = join(folder, `rumqttd-${port}.toml`);
-        writeFileSync(configuration, configurationFor(port));
-        return { command: join(folder, 'bin', 'rumqttd'), args: ['-c', configuration], path: '/mqtt' };
+      launch(listener) {
+        const configuration = join(folder, `rumqttd-${listener.port}.toml`);
+        writeFileSync(configuration, configurationFor(listener));
+        return { command: join(folder, 'bin', 'rumqttd'), args: ['-c', configuration] };
       },
     };
   },
 };
 
 /** The settings of its own example except for the listener, including the size of its message log in memory. */
-function configurationFor(port: number): string {
+function configurationFor(listener: Listener): string {
+  const { port, wire } = listener;
+  const server = wire === 'ws' ? 'ws.1' : 'v4.1';
   return `id = 0
 
 [router]
@@ -41,14 +44,21 @@ max_segment_size = 104857600
 max_segment_count = 10
 shared_subscriptions_strategy = "roundrobin"
 
-[ws.1]
-name = "ws"
+[${server}]
+name = "${wire}"
 listen = "127.0.0.1:${port}"
 next_connection_delay_ms = 0
-    [ws.1.connections]
+    [${server}.connections]
     connection_timeout_ms = 60000
     max_payload_size = 20480
     max_inflight_count = 500
     dynamic_filters = true
+${listener.wire === 'tls' ? tlsOf(server, listener.certificate) : ''}`;
+}
+
+function tlsOf(server: string, { certFile, keyFile }: Certificate): string {
+  return `    [${server}.tls]
+    certpath = "${certFile}"
+    keypath = "${keyFile}"
 `;
 }

@@ -1,21 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { onLinux } from '../../../test/support/skips.ts';
 import { localWorker } from '../../src/generator/worker-handles.ts';
 import { clientPlan, planOf } from '../../src/scenario/plan.ts';
 import { brokerForTest } from '../../test/support.ts';
 import { BROKERS } from '../brokers/index.ts';
 import { isSlow } from '../brokers/mosquitto.ts';
-import { CASES, type Case } from '../cases.ts';
+import { CASES, type Case, casesOver, HANDSHAKES_CASE } from '../cases.ts';
 import { measureCase, type Sample } from '../measure-case.ts';
 import { optionsFrom } from '../options.ts';
 import { cpuSecondsOf, processUse, residentBytesOf } from '../process-use.ts';
 import { COMPARED, Results } from '../results.ts';
 import { spreadOf } from '../statistics.ts';
+import { SUITE } from '../suite.ts';
 import { tablesText } from '../tables.ts';
+import type { WireName } from '../wires.ts';
 
 const SAMPLE: Sample = {
   ...{ expected: 1_000, received: 1_000, lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0 },
-  ...{ connected: 10, connectionsLost: 0, connectP50Ms: 1, connectP99Ms: 2 },
+  ...{ connected: 10, connectionsPerSecond: 900, connectionsLost: 0, connectP50Ms: 1, connectP99Ms: 2 },
   ...{ connectCpuMicroseconds: 100, bytesPerConnection: 5_000, latencyP50Ms: 1, latencyP99Ms: 4 },
   ...{ deliveriesPerSecond: 500, deliveriesPerCpuSecond: 2_000, coresBusy: 0.25, residentBytes: 2 ** 26 },
   ...{ lagP99Ms: 0.1, problems: [] },
@@ -28,7 +31,8 @@ function find<T extends { readonly name: string }>(all: readonly T[], name: stri
 }
 
 const broker = (name: string) => find(BROKERS, name);
-const caseOf = (name: string) => find(CASES, name);
+const ALL: readonly Case[] = [...CASES, HANDSHAKES_CASE, ...SUITE];
+const caseOf = (name: string, wire: WireName = 'ws') => ({ ...find(ALL, name), wire });
 
 describe('the usage of a process', () => {
   it('is read from /proc for any process name', () => {
@@ -39,7 +43,7 @@ describe('the usage of a process', () => {
   });
 
   // The use of a process is read from /proc, which only Linux has.
-  it.runIf(process.platform === 'linux')('includes the threads of this process', () => {
+  it('includes the threads of this process', onLinux, () => {
     const { cpuSeconds, residentBytes } = processUse(process.pid);
     expect(cpuSeconds).toBeGreaterThan(0);
     expect(residentBytes).toBeGreaterThan(10 * 2 ** 20);
@@ -82,13 +86,39 @@ describe('the comparison', () => {
       results.add(caseOf('shared'), broker(name), { ...SAMPLE, deliveriesPerCpuSecond: rate, ...more });
     for (const rate of [1_000, 3_000, 2_000]) add('apus', rate);
     for (const lost of [2, 3]) add('mosquitto', 4_000, { lost, inDoubt: 1 });
-    const text = tablesText(results, CASES, [broker('apus'), broker('mosquitto'), broker('aedes')]);
-    expect(text).toMatch(/^\| case \| figure \| Apus \| Apus : Mosquitto \| Apus : aedes \|$/m);
+    const text = tablesText(results, casesOver(CASES, ['ws']), [
+      broker('apus'),
+      broker('mosquitto'),
+      broker('aedes'),
+    ]);
+    expect(text).toMatch(/^\| case \| wire \| figure \| Apus \| Apus : Mosquitto \| Apus : aedes \|$/m);
     expect(text).toMatch(/\| deliveries per CPU second \| 2,000 \| \*\*0\.5\*\* \| – \|/);
     expect(text).toMatch(/^\| Apus \| 2,000 \(1,000–3,000\) .*\| 0\.25 \| 0 \| 0 \| 0 \| 0\.1 \|$/m);
     expect(text).toMatch(/^\| Mosquitto \| 4,000 \(4,000–4,000\) .*\| 0\.25 \| 7 \| 0 \| 0 \| 0\.1 \|$/m);
     expect(text).toMatch(/^\| aedes \| has none \|/m);
     expect(text).not.toMatch(/fan-out|1 to 200/);
+    expect(text).not.toMatch(/tcp/);
+  });
+
+  it('has a row for each wire, and the wires of Apus beside the first', () => {
+    const results = new Results();
+    const add = (wire: WireName, name: string, connectionsPerSecond: number) =>
+      results.add(caseOf('handshakes', wire), broker(name), { ...SAMPLE, connectionsPerSecond });
+    for (const rate of [1_000, 1_000]) add('ws', 'apus', rate);
+    add('tcp', 'apus', 2_000);
+    add('tls', 'apus', 500);
+    add('tls', 'mosquitto', 250);
+    const over = (wires: readonly WireName[]) =>
+      tablesText(results, casesOver([HANDSHAKES_CASE], wires), [broker('apus'), broker('mosquitto')], true);
+    const text = over(['ws', 'tcp', 'tls']);
+    expect(text).toMatch(/\| ws \| handshakes a second \| 1,000 \| – \|/);
+    expect(text).toMatch(/\| tls \| handshakes a second \| 500 \| 2 \|/);
+    expect(text).toMatch(/^\| case \| figure \| Apus, ws \| tcp : ws \| tls : ws \|$/m);
+    expect(text).toMatch(/\| handshakes a second \| 1,000 \| 2 \| \*\*0\.5\*\* \|$/m);
+    expect(over(['ws'])).not.toMatch(/tcp|tls/);
+    expect(tablesText(results, casesOver([HANDSHAKES_CASE], ['tls']), [broker('apus')])).toMatch(
+      /^### 5,000 handshakes.*, over tls$/m,
+    );
   });
 });
 
@@ -105,8 +135,9 @@ describe('a case', () => {
     });
 
   // As above: a case reads the use of its broker.
-  it.runIf(process.platform === 'linux').each(CASES.map(({ name }) => name))(
+  it.each(ALL.map(({ name }) => name))(
     '%s runs against Apus and delivers everything, once and in order',
+    onLinux,
     async (name) => {
       const node = await brokerForTest();
       const given = caseOf(name);
@@ -114,9 +145,27 @@ describe('a case', () => {
       expect(sample.problems).toEqual([]);
       expect(sample).toMatchObject({ lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0, connectionsLost: 0 });
       expect(sample.received).toBe(sample.expected);
-      expect(sample.received > 0).toBe(given.kind !== 'idle');
+      expect(sample.received > 0).toBe(given.kind === 'paced' || given.kind === 'saturated');
     },
   );
+
+  it('of the suite has its rates and its version of MQTT, and names its size', () => {
+    const of = (name: string) => find(SUITE, name);
+    expect(SUITE.map(({ scenario }) => scenario.connectsPerSecond)).toEqual([
+      ...[100, 1_000, 1_000, 1_000],
+      ...[5_000, 1_000, 1_000, 1_000],
+    ]);
+    for (const { scenario, needsSharedSubscriptions } of SUITE) {
+      expect(scenario.mqttVersion).toBe(needsSharedSubscriptions ? '5' : '3.1.1');
+      expect(scenario.keepAliveSeconds).toBe(300);
+    }
+    expect(of('conn-10K-100').title).toMatch(/\(conn-10K-100 at 100%\)$/);
+    expect(of('p2p-50K-50K-50K-50K').title).toMatch(/\(p2p-50K-50K-50K-50K at 5%\)$/);
+    const clients = (name: string) => of(name).scenario.groups.map((group) => group.clients);
+    expect(clients('p2p-50K-50K-50K-50K')).toEqual([2_500, 2_500]);
+    expect(clients('fanout-5-1000-5-250K')).toEqual([100, 5]);
+    expect(clients('sharedsub-50K-500-50K-50K')).toEqual([25, 2_500]);
+  });
 
   it('uses only what every broker supports', () => {
     for (const { scenario } of CASES) {
@@ -144,7 +193,26 @@ describe('the command line', () => {
     expect(options?.brokers.map(({ name }) => name)).toEqual(['apus', 'before']);
   });
 
+  it('takes WebSocket by itself, and the wires and the suite that it is asked for', () => {
+    expect(optionsFrom([], 2)).toMatchObject({ wires: ['ws'], cases: CASES, section: undefined });
+    const options = optionsFrom(['--wires', 'ws,tls', '--cases', 'idle,suite,handshakes'], 2);
+    expect(options?.wires).toEqual(['ws', 'tls']);
+    expect(options?.cases).toEqual([find(CASES, 'idle'), ...SUITE, HANDSHAKES_CASE]);
+  });
+
   it.each([
+    [[], 'bench'],
+    [['--cases', 'idle,handshakes'], 'bench'],
+    [['--wires', 'ws,tcp'], 'wires'],
+    [['--wires', 'tcp', '--cases', 'suite'], 'suite'],
+  ])('%j is written into a part of the page of its own: %s', (args, section) => {
+    expect(optionsFrom([...args, '--write'], 2)?.section).toBe(section);
+    const page = readFileSync(new URL('../../results/benchmarks.md', import.meta.url), 'utf8');
+    expect(page).toMatch(new RegExp(`<!-- ${section}: begin -->[^]*<!-- ${section}: end -->`));
+  });
+
+  it.each([
+    [['--wires', 'quic'], /--wires takes names of ws, tcp, tls, with commas between them; not "quic"/],
     [['--brokers', 'apus,kafka'], /--brokers takes names of apus, mosquitto.*not "kafka"/],
     [['--cases', ''], /--cases takes names/],
     [['--rounds', '0'], /--rounds takes a number from 1 to 20, not "0"/],

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isRunning } from '../../../test/support/is-running.ts';
+import { onLinux } from '../../../test/support/skips.ts';
+import { folderForTest } from '../../test/support.ts';
 import { CannotInstall } from '../brokers/broker.ts';
 import { once, run } from '../install.ts';
 import { BrokerFailed, startBroker } from '../running-broker.ts';
@@ -10,26 +11,19 @@ import { BrokerFailed, startBroker } from '../running-broker.ts';
 // Programs are started, and one that ignores SIGTERM is killed after some seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-function folderForTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'apus-bench-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 /** A program of Node.js as a broker; `PORT` in it is the port. */
 const program = (code: string) => ({
   version: '1',
-  launch: (port: number) => ({
+  launch: ({ port }: { readonly port: number }) => ({
     command: process.execPath,
     args: ['-e', code.replaceAll('PORT', String(port))],
-    path: '/mqtt',
   }),
 });
 
 const LISTENS = "require('node:net').createServer((s) => s.destroy()).listen(PORT, '127.0.0.1')";
 
 // The benchmark reads what a broker uses from /proc, which only Linux has.
-describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => {
+describe('a broker of the benchmark', onLinux, () => {
   it('is used when it listens, and has ended when it is stopped, even if it ignores SIGTERM', async () => {
     const folder = folderForTest();
     const file = join(folder, 'pid');
@@ -51,7 +45,7 @@ describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => 
     );
     const missingProgram = {
       version: '1',
-      launch: () => ({ command: '/nowhere/broker', args: [], path: '/' }),
+      launch: () => ({ command: '/nowhere/broker', args: [] }),
     };
     await expect(startBroker(missingProgram)).rejects.toThrow(/ENOENT/);
   });

@@ -55,11 +55,11 @@ function npmInstall(folder: string): Promise<void> {
     shell: process.platform === 'win32',
   });
   let said = '';
-  const hear = (chunk: Buffer) => {
-    said += chunk.toString();
+  const hear = (text: string) => {
+    said += text;
   };
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
+  child.stdout.setEncoding('utf8').on('data', hear);
+  child.stderr.setEncoding('utf8').on('data', hear);
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(cannotInstall(error.message)));
     child.on('exit', (code) => (code === 0 ? resolve() : reject(cannotInstall(said))));

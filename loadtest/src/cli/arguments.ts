@@ -3,7 +3,10 @@ import { UsageError } from './cli-error.ts';
 
 /** Every flag: its value in the help (none for a switch), and its effect. */
 export const FLAGS = {
-  target: { value: 'URL', help: 'The broker, as ws://127.0.0.1:8083/mqtt. Required.' },
+  target: {
+    value: 'URL',
+    help: 'The broker, as ws://127.0.0.1:8083/mqtt, tcp://127.0.0.1:1883, or wss:// or tls://. Required.',
+  },
   door: {
     value: 'node|gateway',
     help: 'Binary frames, or the text frames of the gateway door. Default: what the broker answers to.',

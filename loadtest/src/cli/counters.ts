@@ -1,4 +1,6 @@
 import type { GatewayCounters } from '@apus/cost';
+import { explainError } from '../generator/explain.ts';
+import { isStreamUrl } from '../generator/stream-wire.ts';
 import { CommandError } from './cli-error.ts';
 import type { Target } from './target.ts';
 
@@ -40,7 +42,9 @@ export async function findCounters(
     return source;
   } catch (error) {
     if (given === undefined) return undefined;
-    throw new CommandError(`The counters at ${url} cannot be used: ${(error as Error).message}.`);
+    throw new CommandError(
+      `The counters at ${url} cannot be used: ${explainError((error as Error).cause ?? error, url)}.`,
+    );
   }
 }
 
@@ -52,7 +56,7 @@ async function readCounters(url: string): Promise<Counters> {
 
 /** The gateway door of `apus serve` has the port after the node door's, which has the counters. */
 function guessOf({ url, door, isLocal }: Target): string | undefined {
-  if (!isLocal) return undefined;
+  if (!isLocal || isStreamUrl(url)) return undefined;
   const { hostname, port } = new URL(url);
   const httpPort = door === 'gateway' ? Number(port) - 1 : Number(port);
   return `http://${hostname}:${httpPort}/counters`;

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { isStreamUrl } from '../generator/stream-wire.ts';
 import type { ClockName } from '../measure/index.ts';
 import { openFilesMax } from '../report/machine.ts';
 import { clientsOfPart, type Plan, planOf, type Size } from '../scenario/plan.ts';
@@ -44,10 +45,10 @@ export async function settingsOf(given: Scenario, args: Arguments): Promise<RunS
   const part = partOf(args);
   if (part.of > 1 && !args.isSet('start-at'))
     throw new UsageError('Parts of a run begin together: give each the same --start-at.');
-  const generator = args.oneOf('generator', ['artillery', 'fast']) ?? scenario.generator;
   const credentials = credentialsOf(args);
   const full = planOf(scenario, { scale: args.number('scale', 1e-6, 1) ?? 1, seconds: 1, part });
   const url = checkTarget(args.text('target'), args.text('confirm'), loadText(full));
+  const generator = generatorFor(url, scenario, args);
   const door = await findDoor(url.href, args.oneOf('door', ['node', 'gateway']), credentials.token);
   const target: Target = { url: url.href, door, isLocal: isLoopbackHost(url.hostname) };
   const processes = args.whole('processes', 1, PROCESSES_MAX) ?? availableParallelism();
@@ -74,6 +75,15 @@ function withFlags(scenario: Scenario, args: Arguments): Scenario {
       args.number('connects-per-second', 0.1, CONNECTS_PER_SECOND_MAX) ?? scenario.connectsPerSecond,
     mqttVersion: args.oneOf('mqtt-version', ['3.1.1', '5']) ?? scenario.mqttVersion,
   };
+}
+
+/** Artillery's clients speak MQTT over WebSocket. */
+function generatorFor({ href }: URL, scenario: Scenario, args: Arguments): GeneratorName {
+  const chosen = args.oneOf('generator', ['artillery', 'fast']);
+  if (!isStreamUrl(href)) return chosen ?? scenario.generator;
+  if (chosen === 'artillery')
+    throw new UsageError('Over TCP and TLS there is the fast generator alone: --generator fast.');
+  return 'fast';
 }
 
 function secondsOf(scenario: Scenario, args: Arguments): number {

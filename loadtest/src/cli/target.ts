@@ -1,8 +1,11 @@
 import { isIPv4 } from 'node:net';
 import { WebSocket } from 'ws';
 import { explainError, explainStatus } from '../generator/explain.ts';
+import { isStreamUrl } from '../generator/stream-wire.ts';
 import type { Door } from '../generator/wire.ts';
 import { CommandError, UsageError } from './cli-error.ts';
+
+const SCHEMES = ['ws:', 'wss:', 'tcp:', 'tls:'];
 
 /** How long a broker may take to answer the first handshake. */
 const PROBE_MS = 10_000;
@@ -32,8 +35,8 @@ export function checkTarget(text: string | undefined, confirmed: string | undefi
   if (!URL.canParse(text))
     throw new UsageError(`--target takes a URL as ws://127.0.0.1:8083/mqtt, not "${text}".`);
   const url = new URL(text);
-  if (url.protocol !== 'ws:' && url.protocol !== 'wss:')
-    throw new UsageError(`--target takes a ws: or wss: URL, not ${url.protocol}`);
+  if (!SCHEMES.includes(url.protocol))
+    throw new UsageError(`--target takes a URL of ${SCHEMES.join(', ')}, not ${url.protocol}`);
   if (isLoopbackHost(url.hostname) || confirmed === url.hostname) return url;
   const wrong = confirmed === undefined ? '' : ` --confirm names another host, ${confirmed}.`;
   throw new UsageError(
@@ -42,11 +45,16 @@ export function checkTarget(text: string | undefined, confirmed: string | undefi
 }
 
 /**
- * Connects once and learns from the chosen subprotocol which door it is.
+ * Connects once and learns from the chosen subprotocol which door it is. TCP and TLS lead to a node alone.
  *
  * @throws {CommandError} if no server answers, or another door than the requested one
+ * @throws {UsageError} for the gateway door without WebSocket
  */
 export async function findDoor(url: string, wanted: Door | undefined, token?: string): Promise<Door> {
+  if (isStreamUrl(url)) {
+    if (wanted === 'gateway') throw new UsageError('The gateway door takes WebSockets only.');
+    return 'node';
+  }
   const offered = wanted === undefined ? ['mqtt', 'mqtt-text-v1'] : [SUBPROTOCOLS[wanted]];
   const chosen = await knock(withToken(url, token), offered);
   return chosen === SUBPROTOCOLS.gateway ? 'gateway' : 'node';

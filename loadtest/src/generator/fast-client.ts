@@ -190,10 +190,11 @@ export class FastClient {
         answers.push(acknowledgement(PacketType.PUBCOMP, packetIdOf(packet)));
         break;
       case PacketType.CONNACK:
-        this.#takeConnack(packet.bytes);
+        // One that comes when the run has ended makes no client ready.
+        if (this.#phase === 'connecting') this.#takeConnack(packet.bytes);
         break;
       case PacketType.SUBACK:
-        this.#takeSuback(packet.bytes);
+        if (this.#phase === 'subscribing') this.#takeSuback(packet.bytes);
         break;
       case PacketType.DISCONNECT:
         this.#fail(`the broker sent DISCONNECT ${hex(packet.bytes[packet.bodyAt] ?? 0)}`);

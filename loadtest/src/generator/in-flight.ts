@@ -1,10 +1,5 @@
 const PACKET_ID_MAX = 65_535;
 
-/** A message that waits for its acknowledgement, with its publisher. */
-export interface InFlight<T> {
-  readonly item: T;
-}
-
 /** Packet ids of the messages under way in one direction, at most this many at a time. */
 export class PacketIds<T> {
   readonly #underWay = new Map<number, T>();

@@ -1,3 +1,4 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { type ClockName, type Ledger, microsBetween, Recorder } from '../measure/index.ts';
 import {
   type ClientPlan,
@@ -11,6 +12,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import { openBinaryWire } from './binary-wire.ts';
 import { type Credentials, FastClient } from './fast-client.ts';
 import { type PacedStream, Pacer } from './pacer.ts';
+import { isStreamUrl, openStreamWire } from './stream-wire.ts';
 import { openTextWire } from './text-wire.ts';
 import { type Door, FrameTotals } from './wire.ts';
 
@@ -40,6 +42,8 @@ export interface Assignment {
   readonly runTag: number;
   readonly clock: ClockName;
   readonly credentials: Credentials & { readonly token?: string | undefined };
+  /** The authority that signed the certificate of a `tls://` broker, in PEM. @default those of Node.js */
+  readonly certificateAuthority?: string | undefined;
 }
 
 /** The progress of a process. */
@@ -64,6 +68,7 @@ export class LoadWorker {
   readonly #frames = new FrameTotals();
   readonly #clients: { readonly plan: ClientPlan; readonly client: FastClient }[] = [];
   readonly #planned: readonly ClientPlan[];
+  readonly #secureContext: SecureContext | undefined;
   #ready = 0;
   #failed = 0;
   #pacers: readonly Pacer[] = [];
@@ -72,9 +77,19 @@ export class LoadWorker {
   #isLeaving = false;
 
   constructor(assignment: Assignment) {
-    const { scenario, size, runTag, worker, workers, firstWorker, clock } = assignment;
+    const {
+      scenario,
+      size,
+      runTag,
+      worker,
+      workers,
+      firstWorker,
+      clock,
+      certificateAuthority: ca,
+    } = assignment;
     this.#assignment = assignment;
     this.#plan = planOf(scenario, size);
+    this.#secureContext = ca === undefined ? undefined : createSecureContext({ ca });
     this.#planned = [...clientsOf(this.#plan, worker, workers)];
     this.#recorder = new Recorder({ runTag, worker: firstWorker + worker, clock });
     if (assignment.door === 'gateway') this.#recorder.frames = () => this.#frames.sum();
@@ -84,6 +99,7 @@ export class LoadWorker {
   connect(): void {
     const { scenario, workers, size } = this.#assignment;
     const perSecond = scenario.connectsPerSecond / workers / size.part.of;
+    const window = scenario.connectWindow ?? Number.POSITIVE_INFINITY;
     const startedAtMs = performance.now();
     let begun = 0;
     const tick = (): void => {
@@ -91,7 +107,8 @@ export class LoadWorker {
         this.#planned.length,
         Math.floor(((performance.now() - startedAtMs) / 1_000) * perSecond) + 1,
       );
-      for (; begun < due && !this.#isLeaving; begun += 1) {
+      const room = Math.min(due, this.#ready + this.#failed + window);
+      for (; begun < room && !this.#isLeaving; begun += 1) {
         const plan = this.#planned[begun];
         if (plan !== undefined) this.#begin(plan);
       }
@@ -165,14 +182,16 @@ export class LoadWorker {
     const { token, ...login } = credentials;
     const url = inTurn(urls, plan.index) ?? '';
     const localAddress = inTurn(localAddresses, plan.index);
-    const open = door === 'gateway' ? openTextWire : openBinaryWire;
+    const openBytes = isStreamUrl(url) ? openStreamWire : openBinaryWire;
+    const open = door === 'gateway' ? openTextWire : openBytes;
+    const secureContext = this.#secureContext;
     const client = new FastClient({
       plan,
       scenario,
       clientId: `load-${runTag}-${plan.index}`,
       credentials: login,
       recorder: this.#recorder,
-      openWire: (events) => open({ url, localAddress, frames: this.#frames, token }, events),
+      openWire: (events) => open({ url, localAddress, secureContext, frames: this.#frames, token }, events),
       answered: (isReady) => {
         if (isReady) this.#ready += 1;
         else this.#failed += 1;

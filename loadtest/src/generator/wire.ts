@@ -1,6 +1,7 @@
+import type { SecureContext } from 'node:tls';
 import type { FrameCounts } from '../measure/index.ts';
 
-/** The door of a client: binary frames, or the text frames of API Gateway. */
+/** The door of a client: MQTT's bytes in binary frames, over TCP or TLS, or the text frames of API Gateway. */
 export type Door = 'node' | 'gateway';
 
 /** The events of a connection. */
@@ -22,6 +23,8 @@ export interface WireOptions {
   readonly url: string;
   /** The address of this machine from which it connects. @default the system chooses */
   readonly localAddress?: string | undefined;
+  /** For `tls://`: the authorities that the client trusts. @default those of Node.js */
+  readonly secureContext?: SecureContext | undefined;
   /** Created once per process and shared by its clients: the totals of their frames. */
   readonly frames: FrameTotals;
   /** Added to a gateway's URL as `token`. */

@@ -161,7 +161,6 @@ function estimateOfRun(run: RunForBill): Estimate {
     (sum, { clients: members, subscribe }) => sum + members * (subscribe?.filters.length ?? 0),
     0,
   );
-  const persistent = plan.scenario.sessionExpirySeconds > 0 && plan.scenario.mqttVersion === '5';
   return estimate({
     clients,
     hours,
@@ -175,7 +174,7 @@ function estimateOfRun(run: RunForBill): Estimate {
     bytes: Math.min(24_000, group?.publish?.payloadBytes ?? 0),
     topicBytes: Math.max(1, group?.publish?.topic.length ?? 1),
     shapes: 1,
-    persistentShare: persistent || !plan.scenario.cleanStart ? 1 : 0,
+    persistentShare: outlivesConnections(plan) ? 1 : 0,
     packetsPerFrame: packingOf(run),
     fifoQueues: 0,
     standardQueues: 0,
@@ -200,6 +199,10 @@ function publisherCount(plan: Plan): number {
   return plan.groups.reduce((sum, { clients, publish }) => sum + (publish === undefined ? 0 : clients), 0);
 }
 
+function outlivesConnections({ scenario }: Plan): boolean {
+  return (scenario.sessionExpirySeconds > 0 && scenario.mqttVersion === '5') || !scenario.cleanStart;
+}
+
 function qosOf(plan: Plan): Qos {
   return Math.max(...plan.groups.map(({ publish }) => publish?.qos ?? 0)) as Qos;
 }
@@ -210,6 +213,8 @@ function trafficOfRun(run: RunForBill, connectionMinutes: number): Traffic {
   const { sent } = outcome.publishes;
   const subscribers = plan.groups.filter(({ subscribe }) => subscribe !== undefined);
   const isAcknowledged = qosOf(plan) > 0 && subscribers.some(({ subscribe }) => (subscribe?.qos ?? 0) > 0);
+  const acknowledged = isAcknowledged ? received : 0;
+  const isKept = qosOf(plan) === 2 || outlivesConnections(plan);
   const group = plan.groups.find(({ publish }) => publish !== undefined);
   const streams = plan.groups.reduce((sum, each) => sum + each.streams, 0);
   const messageSeconds = Math.max(1, seconds.publishing);
@@ -218,10 +223,13 @@ function trafficOfRun(run: RunForBill, connectionMinutes: number): Traffic {
     offlineSessionMinutes: 0,
     connects: outcome.connections.connected,
     subscribes: subscribers.reduce((sum, { clients }) => sum + clients, 0),
+    savedSubscribes: 0,
     publishes: sent,
     deliveries: received,
-    acknowledgedDeliveries: isAcknowledged ? received : 0,
+    acknowledgedDeliveries: isKept ? acknowledged : 0,
+    sparedAcknowledgements: isKept ? 0 : acknowledged,
     queuedDeliveries: 0,
+    streamedMessages: 0,
     messageBytes: (group?.publish?.payloadBytes ?? 0) + (group?.publish?.topic.length ?? 0),
     topicMinutes: (streams * onlineSeconds(run)) / 60,
     clients: outcome.connections.connected,

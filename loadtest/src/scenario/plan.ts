@@ -43,8 +43,6 @@ export interface ClientPlan {
   readonly topics: readonly string[];
 }
 
-export const FULL_SIZE: Size = { scale: 1, seconds: 0, part: { number: 1, of: 1 } };
-
 export function planOf(scenario: Scenario, size: Size): Plan {
   let clients = 0;
   const groups = scenario.groups.map((group): PlannedGroup => {

@@ -10,6 +10,7 @@ const PER_SECOND_MAX = 1_000_000;
 const PAYLOAD_BYTES_MAX = 262_144;
 const FILTERS_MAX = 1_000;
 const WINDOW_MAX = 500;
+const CONNECT_WINDOW_MAX = 10_000;
 
 const QOS: readonly Qos[] = [0, 1, 2];
 
@@ -31,6 +32,10 @@ export function readScenario(json: unknown): Scenario {
     cleanStart: fields.flag('cleanStart', true),
     sessionExpirySeconds: fields.whole('sessionExpirySeconds', 0, 0xffff_ffff, 0),
     connectsPerSecond: fields.number('connectsPerSecond', 0.1, PER_SECOND_MAX, 100),
+    connectWindow:
+      fields.given('connectWindow') === undefined
+        ? undefined
+        : fields.whole('connectWindow', 1, CONNECT_WINDOW_MAX),
     durationSeconds: fields.number('durationSeconds', 1, SECONDS_MAX),
     shortSeconds: fields.number('shortSeconds', 1, SECONDS_MAX, 10),
     groups: fields.list('groups').map((group, index) => readGroup(group, `groups[${index}]`)),

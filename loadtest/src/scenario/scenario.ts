@@ -17,6 +17,11 @@ export interface Scenario {
   readonly sessionExpirySeconds: number;
   /** New connections a second, all groups together, one group after the other. */
   readonly connectsPerSecond: number;
+  /**
+   * For a closed loop, to find how many handshakes a broker bears: each process of the generator has this many under
+   * way, and begins the next one when one is done. Undefined: `connectsPerSecond` alone sets the pace.
+   */
+  readonly connectWindow: number | undefined;
   /** How long messages are published, or, without messages, connections are held. */
   readonly durationSeconds: number;
   /** The default for a quick run. */

@@ -32,7 +32,7 @@ const PORTS_MAX = 27_000;
 
 /**
  * Messages a second, in and out together, that a core handles if generator and broker share it, with a margin: measured
- * on the machine of docs/loadtest.md. The emulator runs every Lambda in the broker's one process.
+ * on the machine of loadtest/guide.md. The emulator runs every Lambda in the broker's one process.
  */
 const LOCAL_MESSAGES_PER_CORE: { readonly [D in Door]: { readonly [G in GeneratorName]: number } } = {
   node: { fast: 10_000, artillery: 2_000 },

@@ -58,10 +58,10 @@ export interface Operation {
    */
   readonly elsewhere?: string;
   /**
-   * `tenant`: the operation concerns the tenant in `Apus-Tenant`. `broker`: it concerns all tenants and ignores the
-   * header.
+   * `tenant`: the operation concerns the tenant in `Apus-Tenant`. `broker`: it concerns all tenants. `credential`: it
+   * concerns the tenant of the caller's credential.
    */
-  readonly scope: 'tenant' | 'broker';
+  readonly scope: 'tenant' | 'broker' | 'credential';
 }
 
 export function parameter(description: string, schema: Schema, ...doors: readonly Door[]): Parameter {

@@ -1,10 +1,15 @@
 import { API_PATH } from './open-api.ts';
 import type { Method } from './operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.ts';
+import { queryProblem } from './query.ts';
 
 /** The operation that a request asks for, or the answer to a request for none. */
 export type Routed =
-  | { readonly id: OperationId; readonly parameters: Readonly<Record<string, string>> }
+  | {
+      readonly id: OperationId;
+      readonly parameters: Readonly<Record<string, string>>;
+      readonly query: URLSearchParams;
+    }
   | {
       readonly status: 400 | 404 | 405;
       readonly code: 'BAD_REQUEST' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED';
@@ -28,8 +33,11 @@ const ROUTES: readonly Route[] = OPERATION_IDS.map((id) => {
   return { id, method, path, pattern: patternOf(path) };
 }).sort((one, other) => parametersIn(one) - parametersIn(other));
 
-/** @param path below `/api/v5`, without a query */
-export function routeOf(method: string | undefined, path: string): Routed {
+/**
+ * @param path below `/api/v5`, without a query
+ * @param text the query
+ */
+export function routeOf(method: string | undefined, path: string, text: string): Routed {
   const first = ROUTES.find(({ pattern }) => pattern.test(path));
   if (first === undefined)
     return { status: 404, code: 'NOT_FOUND', message: `There is no ${API_PATH}${path}.` };
@@ -40,19 +48,35 @@ export function routeOf(method: string | undefined, path: string): Routed {
     const message = `${API_PATH}${path} takes ${allow}.`;
     return { status: 405, code: 'METHOD_NOT_ALLOWED', message, allow };
   }
-  const parameters = parametersOf(found.pattern, path);
-  if (parameters !== undefined) return { id: found.id, parameters };
-  return { status: 400, code: 'BAD_REQUEST', message: 'The path is not percent-encoded UTF-8.' };
+  const query = new URLSearchParams(text);
+  const problem = queryProblem(query);
+  if (problem !== undefined) return badRequest(problem);
+  const parameters = parametersOf(found.pattern, path, query);
+  if (parameters === undefined) return badRequest('The path is not percent-encoded UTF-8.');
+  const empty = Object.keys(parameters).find((name) => parameters[name] === '');
+  if (empty !== undefined) return badRequest(`${empty} is missing.`);
+  return { id: found.id, parameters, query };
+}
+
+function badRequest(message: string): Routed {
+  return { status: 400, code: 'BAD_REQUEST', message };
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
+  return new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]*)')}$`);
 }
 
-function parametersOf(pattern: RegExp, path: string): Readonly<Record<string, string>> | undefined {
+/** A part of the path that is empty stands in the query (`pathWith`). */
+function parametersOf(
+  pattern: RegExp,
+  path: string,
+  query: URLSearchParams,
+): Readonly<Record<string, string>> | undefined {
   const groups = Object.entries(pattern.exec(path)?.groups ?? {});
   try {
-    return Object.fromEntries(groups.map(([name, value]) => [name, decodeURIComponent(value)]));
+    return Object.fromEntries(
+      groups.map(([name, value]) => [name, decodeURIComponent(value) || (query.get(name) ?? '')]),
+    );
   } catch {
     return undefined;
   }

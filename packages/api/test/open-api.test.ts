@@ -42,5 +42,5 @@ it('the document names every operation once, with its path parameters and an ans
 });
 
 it('the page of the documentation is generated from it: `vitest run packages/api -u` writes it', async () => {
-  await expect(apiPage()).toMatchFileSnapshot('../../../docs/api.md');
+  await expect(apiPage()).toMatchFileSnapshot('../../../docs/generated/api.md');
 });

@@ -124,22 +124,22 @@ export function retainedStoreContract(
       });
 
       // A store that samples its numbers refuses a topic somewhat later.
-      it.skipIf(!countsAreExact)('keeps as many topics as the maximum, and not one more', async () => {
-        const putAtMost2 = async (topic: string, id: number) =>
-          await retained.put(tenant, messageOf({ topic, id: messageId(id) }), upTo(2));
-        expect(await putAtMost2('a', 1)).toBe(true);
-        expect(await putAtMost2('b', 2)).toBe(true);
-        expect(await putAtMost2('c', 3)).toBe(false);
-        // A topic that has a message may replace it.
-        expect(await putAtMost2('a', 4)).toBe(true);
-        expect(await found('#')).toEqual(['a 4', 'b 2']);
-        await retained.delete(tenant, 'b', messageId(5));
-        expect(await putAtMost2('c', 6)).toBe(true);
-      });
+      if (countsAreExact)
+        it('keeps as many topics as the maximum, and not one more', async () => {
+          const putAtMost2 = async (topic: string, id: number) =>
+            await retained.put(tenant, messageOf({ topic, id: messageId(id) }), upTo(2));
+          expect(await putAtMost2('a', 1)).toBe(true);
+          expect(await putAtMost2('b', 2)).toBe(true);
+          expect(await putAtMost2('c', 3)).toBe(false);
+          // A topic that has a message may replace it.
+          expect(await putAtMost2('a', 4)).toBe(true);
+          expect(await found('#')).toEqual(['a 4', 'b 2']);
+          await retained.delete(tenant, 'b', messageId(5));
+          expect(await putAtMost2('c', 6)).toBe(true);
+        });
 
-      it.skipIf(!countsAreExact)(
-        '[SEC-MEMORY-3] keeps as many bytes as the maximum, and not one more',
-        async () => {
+      if (countsAreExact)
+        it('[SEC-MEMORY-3] keeps as many bytes as the maximum, and not one more', async () => {
           const payloadOf = (bytes: number) => Buffer.alloc(bytes, 'x');
           const one = messageOf({ topic: 'a', payload: payloadOf(100) });
           const limits = { messagesMax: 10, bytesMax: 2 * retainedBytes(one) };
@@ -161,8 +161,7 @@ export function retainedStoreContract(
           expect(await putSmall('c', 10, { payload: payloadOf(1), properties: { userProperties } })).toBe(
             false,
           );
-        },
-      );
+        });
 
       it('may replace a message by one that is no larger, however full it is', async () => {
         await put('a', 1, { payload: Buffer.alloc(100, 'x') });
@@ -172,10 +171,11 @@ export function retainedStoreContract(
       });
 
       // A store with sampled counts does not refuse at so small a maximum, so the test would show nothing.
-      it.skipIf(!countsAreExact)('counts each tenant for itself', async () => {
-        expect(await retained.put(tenant, messageOf(), upTo(1))).toBe(true);
-        expect(await retained.put(unique('tenant'), messageOf(), upTo(1))).toBe(true);
-      });
+      if (countsAreExact)
+        it('counts each tenant for itself', async () => {
+          expect(await retained.put(tenant, messageOf(), upTo(1))).toBe(true);
+          expect(await retained.put(unique('tenant'), messageOf(), upTo(1))).toBe(true);
+        });
     });
 
     describe('delete', () => {
@@ -229,7 +229,7 @@ export function retainedStoreContract(
         await put('a');
         expect(
           await retained.match(unique('tenant'), '#', NOW_MS, undefined, { messages: 100, bytes: 1000 }),
-        ).toEqual({
+        ).toMatchObject({
           messages: [],
           next: undefined,
         });

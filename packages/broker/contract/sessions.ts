@@ -22,21 +22,22 @@ export function sessionStoreContract(
     sessionWillContract(makeStores);
 
     // A store that samples its numbers answers this one when it gets around to it.
-    it.skipIf(!countsAreExact)('counts sessions, connected or not', async () => {
-      const client = new Client(await makeStores());
-      const { sessions } = client.stores;
-      const before = await sessions.count();
-      await client.open();
-      await new Client(client.stores).open();
-      expect((await sessions.count()) - before).toBe(2);
-      const offline = await client.lose();
-      expect((await sessions.count()) - before).toBe(2);
-      await client.open({ cleanStart: true });
-      expect((await sessions.count()) - before).toBe(2);
-      await sessions.remove(offline);
-      expect((await sessions.count()) - before).toBe(2);
-      await sessions.remove(await client.lose());
-      expect((await sessions.count()) - before).toBe(1);
-    });
+    if (countsAreExact)
+      it('counts sessions, connected or not', async () => {
+        const client = new Client(await makeStores());
+        const { sessions } = client.stores;
+        const before = await sessions.count();
+        await client.open();
+        await new Client(client.stores).open();
+        expect((await sessions.count()) - before).toBe(2);
+        const offline = await client.lose();
+        expect((await sessions.count()) - before).toBe(2);
+        await client.open({ cleanStart: true });
+        expect((await sessions.count()) - before).toBe(2);
+        await sessions.remove(offline);
+        expect((await sessions.count()) - before).toBe(2);
+        await sessions.remove(await client.lose());
+        expect((await sessions.count()) - before).toBe(1);
+      });
   });
 }

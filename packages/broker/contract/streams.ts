@@ -9,6 +9,7 @@ import {
   type StreamTail,
 } from '../src/index.ts';
 import { NOW_MS, numberedMessage } from './samples.ts';
+import { snapshotContract } from './snapshots.ts';
 import { unique } from './support.ts';
 
 /** Everything, in one page. */
@@ -30,21 +31,20 @@ const [STREAM] = readStreams(
   'streams',
 ).all as [StreamDeclaration];
 
-const [SNAPSHOT] = readStreams(
-  [{ name: 'v', topicFilter: 'v/#', messagesMax: 3, keepSeconds: KEEP_SECONDS, snapshot: true }],
-  'streams',
-).all as [StreamDeclaration];
-
 export interface StreamContractOptions {
   /** Messages far beyond the number that the stream hands out are dropped, and not only when they are old. */
   readonly dropsBeyondCount?: boolean;
+  /** Topics that are over count no more; elsewhere they do until TTL removes them. */
+  readonly forgetsTopics?: boolean;
+  /** A reader of values by pages learns that the epoch of the topic has changed. */
+  readonly noticesEpochs?: boolean;
 }
 
 /** The contract of every `StreamStore`. Each test has a tenant of its own. */
 export function streamStoreContract(
   name: string,
   makeStore: () => Awaitable<StreamStore>,
-  { dropsBeyondCount = true }: StreamContractOptions = {},
+  { dropsBeyondCount = true, forgetsTopics = true, noticesEpochs = true }: StreamContractOptions = {},
 ): void {
   describe(`${name}: StreamStore`, () => {
     let tenant: string;
@@ -217,71 +217,12 @@ export function streamStoreContract(
         await store.append(tenant, STREAM, message, { key, nowMs: NOW_MS, isForced: false });
       }
       const end = await tail('s/a');
-      expect(numbersOf(await store.lastValues(tenant, STREAM, end, NOW_MS))).toEqual([2, 3]);
-      expect(await store.lastValues(tenant, STREAM, end, NOW_MS + 61_000)).toEqual([]);
+      const values = await store.lastValues(tenant, STREAM, end, 0, ALL, NOW_MS);
+      expect(numbersOf(values as StreamEntry[])).toEqual([2, 3]);
+      expect(await store.lastValues(tenant, STREAM, end, 0, ALL, NOW_MS + 61_000)).toEqual([]);
     });
 
-    describe('the snapshot of a topic', () => {
-      const DAY_LATER_MS = NOW_MS + 24 * 3600 * 1000;
-
-      const appendKey = async (
-        key: string | undefined,
-        number: number,
-        fields: Partial<Message> = {},
-        nowMs = NOW_MS,
-      ) => {
-        const message = numberedMessage(number, { topic: 'v/a', ...fields });
-        const appended = await store.append(tenant, SNAPSHOT, message, { key, nowMs, isForced: false });
-        if (typeof appended === 'string') throw new Error(appended);
-        await appended.written;
-      };
-      const values = async (nowMs = NOW_MS) => {
-        const end = (await store.tail(tenant, SNAPSHOT, 'v/a', nowMs)) as StreamTail;
-        const entries = await store.lastValues(tenant, SNAPSHOT, { topic: 'v/a', ...end }, nowMs);
-        return entries.map(({ epoch, key, number }) => {
-          expect(epoch).toBe(end.epoch);
-          return `${key} ${number}`;
-        });
-      };
-
-      it('has the last value of each key in the order of their numbers, however old it is', async () => {
-        for (const [index, key] of ['a', 'b', 'a', 'c', 'c', 'c', 'c', 'c', 'c', 'c'].entries())
-          await appendKey(key, index + 1);
-        expect(await values()).toEqual(['b 2', 'a 3', 'c 10']);
-        // History is over, and another topic has looked after it.
-        for (let number = 11; number <= 20; number += 1)
-          await appendKey('x', number, { topic: 'v/b' }, DAY_LATER_MS);
-        expect(await values(DAY_LATER_MS)).toEqual(['b 2', 'a 3', 'c 10']);
-        const tails = await store.topics(tenant, SNAPSHOT, 'v/+', 10, DAY_LATER_MS);
-        const lasts = tails === 'too-many' ? [] : tails.map(({ topic, last }) => `${topic} ${last}`);
-        expect(lasts.sort()).toEqual(['v/a 10', 'v/b 10']);
-        await appendKey('b', 21, {}, DAY_LATER_MS);
-        expect(await values(DAY_LATER_MS)).toEqual(['a 3', 'c 10', 'b 11']);
-      });
-
-      it('has no key whose last message is empty, or has expired', async () => {
-        await appendKey('a', 1);
-        await appendKey('b', 2, { expiresAtMs: NOW_MS + 1000 });
-        await appendKey(undefined, 3);
-        await appendKey('a', 4, { payload: Buffer.alloc(0) });
-        expect(await values()).toEqual(['b 2', 'undefined 3']);
-        expect(await values(NOW_MS + 1001)).toEqual(['undefined 3']);
-      });
-
-      it('has the present epoch, also of values from before', async () => {
-        await appendKey('a', 1);
-        await store.newEpoch(tenant, 'v/a');
-        expect(await values()).toEqual(['a 1']);
-      });
-
-      it('holds no topic that has no value any more', async () => {
-        await appendKey('a', 1);
-        await appendKey('a', 2, { payload: Buffer.alloc(0) });
-        expect(await store.topics(tenant, SNAPSHOT, 'v/+', 10, NOW_MS + 1000 * (KEEP_SECONDS + 61))).toEqual(
-          [],
-        );
-      });
-    });
+    snapshotContract(() => ({ store, tenant }), noticesEpochs);
 
     it('lists the topics that a filter matches, up to a number', async () => {
       for (const topic of ['s/a', 's/b', 's/b/c']) await append(topic, 1);
@@ -301,6 +242,37 @@ export function streamStoreContract(
       expect(await store.append(tenant, STREAM, message, options)).toBe('full');
       expect(await store.tail(tenant, STREAM, 's/22', NOW_MS)).toBe('full');
       expect(await store.append(tenant, STREAM, message, { ...options, isForced: true })).not.toBe('full');
+    });
+
+    it('has no more topics of one publisher than that one leaves to others [SEC-POOL-7]', async () => {
+      let number = 0;
+      const open = async (holder: string, nowMs = NOW_MS, isForced = false) => {
+        number += 1;
+        const message = numberedMessage(number, { topic: `s/${holder}/${number}` });
+        return (
+          (await store.append(tenant, STREAM, message, { key: undefined, nowMs, isForced, holder })) !==
+          'full'
+        );
+      };
+      const openAll = async (holder: string, nowMs = NOW_MS) => {
+        let opened = 0;
+        while (await open(holder, nowMs)) opened += 1;
+        return opened;
+      };
+      expect(await openAll('greedy')).toBe(10);
+      expect(await store.tail(tenant, STREAM, 's/read', NOW_MS, 'greedy')).toBe('full');
+      expect(await openAll('second')).toBe(5);
+      expect(await store.tail(tenant, STREAM, 's/read', NOW_MS, 'honest')).not.toBe('full');
+      expect(await open('honest')).toBe(true);
+      expect(await open('greedy', NOW_MS, true), 'a will').toBe(true);
+      // Topics that are there are open to all.
+      const message = numberedMessage(500, { topic: 's/read' });
+      const options = { key: undefined, nowMs: NOW_MS, isForced: false, holder: 'greedy' };
+      expect(await store.append(tenant, STREAM, message, options)).not.toBe('full');
+      if (!forgetsTopics) return;
+      const laterMs = NOW_MS + 3 * KEEP_SECONDS * 1000 + 60_001;
+      for (let count = 0; count < 30; count += 1) await append('s/another', 1_000 + count, {}, laterMs);
+      expect(await openAll('greedy', laterMs)).toBeGreaterThan(5);
     });
 
     it('forgets topics of which nothing is handed out any more: then they begin anew, in another epoch', async () => {

@@ -28,7 +28,7 @@ export type MakeStores = () => Awaitable<Stores>;
 
 /** Differences that an implementation may have. Leave a reason beside each. */
 export interface ContractOptions {
-  /** False where numbers over a whole tenant are sampled: tests at their exact boundary are skipped. */
+  /** False where numbers over a whole tenant are sampled: there are no tests at their exact boundary then. */
   readonly countsAreExact?: boolean;
 }
 

@@ -1,23 +1,17 @@
 import type { Packet, PublishProperties, QoS, Violation } from '@apus/mqtt';
-import type { Expulsion } from './bans.ts';
-import type { Sent, Stored } from './deliver.ts';
-import type { Awaitable } from './flow.ts';
-import type { Connection, Link } from './link.ts';
-import type { Loss } from './loss.ts';
-import type { Message, MessageId } from './message.ts';
-import type { MessageClock } from './message-clock.ts';
-import type {
-  ConflatedGroup,
-  DeliveryPayer,
-  Identity,
-  MatchedFilter,
-  Publisher,
-  Routed,
-  SessionRecord,
-  Timer,
-} from './ports/index.ts';
-import type { LostConnection } from './resume.ts';
-import type { ConnectionId, SessionRef } from './session.ts';
+import type { SendResult, StoreResult } from './deliver/deliver.ts';
+import type { Loss } from './ending/grace.ts';
+import type { Expulsion } from './model/bans.ts';
+import type { Awaitable } from './model/flow.ts';
+import type { Identity, Publisher } from './model/identity.ts';
+import type { Connection, Link } from './model/link.ts';
+import type { Message, MessageId } from './model/message.ts';
+import type { EventClock } from './model/message-clock.ts';
+import type { DeliveryPayer } from './model/quota-holder.ts';
+import type { ConnectionId, MatchedFilter, SessionRef } from './model/session.ts';
+import type { LostConnection } from './moving/resume.ts';
+import type { ConflatedGroup, Routed, SessionRecord, Timer } from './ports/index.ts';
+import type { SavedReader } from './streams/saved.ts';
 
 export type { Loss };
 
@@ -31,6 +25,8 @@ export interface PublishRequest {
   readonly properties: PublishProperties;
   /** The publisher that is charged for the deliveries. @default none */
   readonly publisher?: Publisher;
+  /** Time has passed since the publisher was allowed the message: it is asked again. @default false */
+  readonly hasWaited?: boolean;
 }
 
 /** The outcome of an accepted message. */
@@ -97,12 +93,14 @@ export interface Broker {
   resumeSession(link: Link, lost: LostConnection, mayHaveOtherRules: boolean): Awaitable<boolean>;
   /** The link is ready again: sends the messages that wait for its session. */
   drain(link: Link): Awaitable<void>;
+  /** The door has lost its memory while the link lived on: its readers of streams go on (`savedReadersOf`). */
+  goOnReading(link: Link, readers: readonly SavedReader[]): Awaitable<void>;
   /** The rules of an identity have changed: ends those of the session's subscriptions that are not allowed any more. */
   recheck(session: SessionRef, identity: Identity): Awaitable<void>;
   /** The clock that orders messages. A door with several processes passes its time from one to the other. */
-  readonly messageClock: MessageClock;
-  /** Handles a timer that is due. */
-  fire(timer: Timer): Awaitable<void>;
+  readonly messageClock: EventClock;
+  /** Handles a timer that is due. It counts as due even where the wall clock has gone back since it was set. */
+  fire(timer: Timer, dueAtMs?: number): Awaitable<void>;
   /** Tells the watchers of a room its changes: for `PresenceTicks`. */
   tellRoom(tenant: string, room: string): Awaitable<void>;
   /** A room has changed, and this process tells its watchers: now, or at a tick. See `Presence.hand`. */
@@ -135,7 +133,7 @@ export interface Broker {
    * be sent. When these have left, and the door has closed the connections whose delivery state is unknown, the door
    * calls `append`.
    */
-  deliverAll(routed: readonly Routed[]): Awaitable<Sent>;
+  deliverAll(routed: readonly Routed[]): Awaitable<SendResult>;
   /** Stores the messages that have to wait. From then on the publishers may be answered. */
-  append(sent: Sent): Awaitable<Stored>;
+  append(sent: SendResult): Awaitable<StoreResult>;
 }

@@ -1,13 +1,13 @@
-import type { BrokerLimits, BrokerOptions } from './limits.ts';
-import type { MessageClock } from './message-clock.ts';
+import type { ShareRotation } from './deliver/share.ts';
+import type { BrokerLimits, BrokerOptions } from './model/limits.ts';
+import type { EventClock } from './model/message-clock.ts';
 import type { Ports } from './ports/index.ts';
-import type { ShareRotation } from './share.ts';
 
 /** The arguments that every use case gets. */
 export interface Context {
   readonly ports: Ports;
   readonly options: BrokerOptions;
   readonly limits: BrokerLimits;
-  readonly messageClock: MessageClock;
+  readonly messageClock: EventClock;
   readonly shareRotation: ShareRotation;
 }

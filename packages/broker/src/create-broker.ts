@@ -1,38 +1,41 @@
 import { type Packet, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
-import { accept, createMessage } from './accept.ts';
-import type { AcceptOutcome } from './accept-outcome.ts';
-import { acknowledgement } from './acknowledge.ts';
-import { continueAuthentication, reauthenticate } from './authenticate.ts';
 import type { Broker, PublishReceipt, PublishRequest } from './broker.ts';
-import { connect } from './connect.ts';
+import { continueAuthentication, reauthenticate } from './connect/authenticate.ts';
+import { connect } from './connect/connect.ts';
+import { IDENTITY_EXPIRED, recheck } from './connect/renew.ts';
 import type { Context } from './context.ts';
-import { delayedViolation, isDelayedTopic } from './delayed.ts';
-import { append, deliverAll } from './deliver.ts';
-import { drain } from './drain.ts';
-import { clientDisconnect, disconnect, violate } from './end.ts';
-import { discardState } from './end-session.ts';
-import { expel, expelLink } from './expel.ts';
-import { fireTimer } from './fire-timer.ts';
-import { type Awaitable, type Flow, outcomeOf, run } from './flow.ts';
-import type { BrokerOptions } from './limits.ts';
-import type { Link, LinkState } from './link.ts';
-import { lost, lostUnnoticed } from './lost.ts';
-import { MessageClock } from './message-clock.ts';
-import { connectionAfterMove, takeSession } from './move.ts';
-import { payloadViolation } from './payload.ts';
-import { type Identity, type Ports, Unavailable } from './ports/index.ts';
+import { acknowledgement } from './deliver/acknowledge.ts';
+import { append, deliverAll } from './deliver/deliver.ts';
+import { drain } from './deliver/drain.ts';
+import { relay, serve } from './deliver/serve.ts';
+import { ShareRotation } from './deliver/share.ts';
+import { clientDisconnect, disconnect, violate } from './ending/disconnect.ts';
+import { discardState } from './ending/end-session.ts';
+import { expel, expelLink } from './ending/expel.ts';
+import { fireTimer } from './ending/fire-timer.ts';
+import { lost, lostUnnoticed } from './ending/lost.ts';
+import { sayUnavailable } from './ending/unavailable.ts';
+import type { AcceptOutcome } from './model/accept-outcome.ts';
+import { type Awaitable, type Flow, run } from './model/flow.ts';
+import type { Identity } from './model/identity.ts';
+import type { BrokerOptions } from './model/limits.ts';
+import type { Link, LinkState } from './model/link.ts';
+import { EventClock, MessageClock } from './model/message-clock.ts';
+import { connectionAfterMove, takeSession } from './moving/move.ts';
+import { resumeSession } from './moving/resume.ts';
+import { ConnectionLost, type Ports, Unavailable } from './ports/index.ts';
 import { isPresenceTopic } from './presence/names.ts';
 import { roomChanged, tellRoom } from './presence/tell.ts';
-import { publish } from './publish.ts';
-import { IDENTITY_EXPIRED, recheck } from './renew.ts';
+import { accept, createMessage } from './publish/accept.ts';
+import { delayedViolation, isDelayedTopic } from './publish/delayed.ts';
+import { lateRefusal } from './publish/late-refusal.ts';
+import { payloadViolation } from './publish/payload.ts';
+import { publish } from './publish/publish.ts';
 import { reply } from './reply.ts';
-import { resumeSession } from './resume.ts';
-import { relay, serve } from './serve.ts';
-import { ShareRotation } from './share.ts';
 import { tellConflated } from './streams/conflated.ts';
-import { subscribe } from './subscribe.ts';
-import { sayUnavailable } from './unavailable.ts';
-import { unsubscribe } from './unsubscribe.ts';
+import { goOnReading, type SavedReader } from './streams/saved.ts';
+import { subscribe } from './subscribe/subscribe.ts';
+import { unsubscribe } from './subscribe/unsubscribe.ts';
 
 /** State that all brokers of a process share, where each event has a broker of its own. */
 export interface ProcessState {
@@ -55,6 +58,7 @@ export function createBroker(
     options,
     limits: options.limits,
     ...state,
+    messageClock: new EventClock(state.messageClock, ports),
   };
   return {
     messageClock: context.messageClock,
@@ -73,15 +77,20 @@ export function createBroker(
       run(resumeSession(context, link, lost, mayHaveOtherRules)),
     takeSession: (link, from, mayHaveOtherRules) => run(takeSession(context, link, from, mayHaveOtherRules)),
     drain: (link) => run(drainLink(context, link)),
+    goOnReading: (link, readers) => run(goOnReadingOf(context, link, readers)),
     recheck: (session, identity) => run(recheck(context, session, identity)),
     tellRoom: (tenant, room) => run(tellRoom(context, tenant, room)),
     roomChanged: (tenant, room) => run(roomChanged(context, tenant, room)),
     tellConflated: (group, tickId) => run(tellConflated(context, group, tickId)),
-    fire: (timer) => run(fireTimer(context, timer)),
+    fire: (timer, dueAtMs) => run(fireTimer(context, timer, dueAtMs)),
     publish: (request) => run(publishForServer(context, request)),
     deliverAll: (routed) => run(deliverAll(context, routed)),
     append: (sent) => run(append(context, sent)),
   };
+}
+
+function* goOnReadingOf(context: Context, link: Link, readers: readonly SavedReader[]): Flow<void> {
+  if (link.state.phase === 'connected') yield* goOnReading(context, link, link.state.connection, readers);
 }
 
 function receive(context: Context, link: Link, packet: Packet | Violation): Awaitable<void> {
@@ -104,7 +113,7 @@ function* guarded(context: Context, link: Link, packet: Packet, flow: Flow<void>
 }
 
 function failed(context: Context, link: Link, packet: Packet, error: unknown): Flow<void> {
-  if (!(error instanceof Unavailable)) throw error;
+  if (!(error instanceof Unavailable) || error instanceof ConnectionLost) throw error;
   return sayUnavailable(context, link, packet, error);
 }
 
@@ -205,11 +214,13 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Publ
     return new Violation(ReasonCode.TopicNameInvalid, 'a member of a room is a client that is connected');
   const notDelayed = isDelayedTopic(request.topic) ? delayedViolation(context, request.topic) : undefined;
   if (notDelayed !== undefined) return notDelayed;
-  const mismatch = payloadViolation(context, request.tenant, request);
+  const { tenant, publisher, hasWaited = false, ...draft } = request;
+  const refusal = hasWaited && publisher && (yield* lateRefusal(context, publisher, draft.topic, draft));
+  if (refusal) return refusal;
+  const mismatch = payloadViolation(context, tenant, draft);
   if (mismatch !== undefined) return mismatch;
-  const { tenant, publisher, ...draft } = request;
   const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
-  const outcome = yield* outcomeOf(accept(context, tenant, message, { publisher }));
+  const outcome = yield* accept(context, tenant, message, { publisher });
   if (outcome === 'delivered' || outcome === 'no-matching-subscribers')
     return { messageId: message.id, outcome };
   return new Violation(ReasonCode.QuotaExceeded, refusalReason(context, outcome));

@@ -1,17 +1,31 @@
-export { mayPublish } from './authorize.ts';
-export * from './bans.ts';
 export type * from './broker.ts';
+export { mayPublish, withHost } from './connect/authorize.ts';
+export { BanList, banOnCaller } from './connect/ban-list.ts';
+export { IDENTITY_EXPIRED } from './connect/renew.ts';
+export { ruleFilterProblem } from './connect/rule-filter.ts';
+export { RulesAuthorizer, type RulesOf, rulesAuthorizer } from './connect/rules-authorizer.ts';
+export { belongsToAnother, isSameOwner } from './connect/session-owner.ts';
+export { createBroker, createProcessState, type ProcessState } from './create-broker.ts';
+export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './deliver/drops.ts';
+export type { PresenceRefusal } from './model/accept-outcome.ts';
+export * from './model/bans.ts';
 export {
   BindingRank,
+  BRIDGES_SOURCE,
   bindingRank,
   CLIENT_ID_PATTERN_LENGTH_MAX,
   CLIENT_ID_PATTERNS_MAX,
-} from './client-ids.ts';
-export { CONFLATED_TOPICS_MAX, Conflation, type Delays } from './conflation.ts';
-export { createBroker, createProcessState, type ProcessState } from './create-broker.ts';
-export type { Sent, Stored } from './deliver.ts';
-export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './drops.ts';
-export { type Awaitable, type Flow, run, waitFor } from './flow.ts';
+} from './model/client-ids.ts';
+export type { Clock } from './model/clock.ts';
+export { steadyNow, systemClock } from './model/clock.ts';
+export {
+  CONFLATED_TOPICS_MAX,
+  Conflation,
+  type ConflationMemory,
+  type Delays,
+} from './model/conflation.ts';
+export { type Awaitable, type Flow, run, waitFor } from './model/flow.ts';
+export type * from './model/identity.ts';
 export {
   type BrokerLimits,
   type BrokerOptions,
@@ -21,41 +35,50 @@ export {
   LOST_BYTES_MAX,
   LOST_PACKETS_MAX,
   PACKET_SIZE_UNLIMITED,
-} from './limits.ts';
-export type * from './link.ts';
-export { namesOf } from './link.ts';
-export * from './message.ts';
-export { MessageClock } from './message-clock.ts';
-export { owned } from './owned.ts';
-export { messageBytes, Page, retainedBytes } from './page.ts';
-export * from './ports/index.ts';
-export { PRESENCE_GRACE_SECONDS } from './presence/leave-rooms.ts';
-export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';
+} from './model/limits.ts';
+export type * from './model/link.ts';
+export { namesOf } from './model/link.ts';
+export * from './model/message.ts';
+export { EventClock, MessageClock, messageTimeMs } from './model/message-clock.ts';
+export { owned } from './model/owned.ts';
+export type { PageLimit } from './model/page.ts';
+export { messageBytes, Page, pageOf, retainedBytes } from './model/page.ts';
+export { JSON_DEPTH_MAX, parseJson } from './model/parse-json.ts';
+export { plainLines, plainText } from './model/plain-text.ts';
+export type { DeliveryPayer, RetainedHolder } from './model/quota-holder.ts';
 export {
-  chargedPublisher,
+  holderKeyOf,
+  latePublisher,
   type QuotaHolder,
   quotaHolderKey,
   quotaHolderOf,
   retainedHolderOf,
+  tenantOfHolderKey,
   withAddress,
-} from './quota-holder.ts';
-export * from './quotas.ts';
-export { IDENTITY_EXPIRED } from './renew.ts';
-export { ruleFilterProblem } from './rule-filter.ts';
-export { type Rule, rulesOfLists } from './rules.ts';
-export { RulesAuthorizer, type RulesOf, rulesAuthorizer } from './rules-authorizer.ts';
-export * from './session.ts';
-export { belongsToAnother, isSameOwner } from './session-owner.ts';
-export { LOG_LINES_MAX, SparingLog } from './sparing-log.ts';
+} from './model/quota-holder.ts';
+export * from './model/quotas.ts';
+export { reasonOf } from './model/reason-of.ts';
+export { type Rule, rulesOfLists } from './model/rules.ts';
+export * from './model/session.ts';
 export {
   type GivenStream,
+  mayOpen,
   readStreams,
   STREAM_DEFAULTS,
   STREAMS_MAX,
   type StreamDeclaration,
   StreamDeclarations,
-} from './streams/declaration.ts';
-export { type MatchHere, StreamFeed } from './streams/feed.ts';
+} from './model/stream-declaration.ts';
+export { type MatchHere, StreamFeed } from './model/stream-feed.ts';
+export { subscriptionWeight } from './model/subscription-weight.ts';
+export { sampledTraceOf, type TraceContext } from './model/trace.ts';
+export { TURN_MS_MAX, Turn } from './model/turn.ts';
+export * from './model/ways.ts';
+export * from './ports/index.ts';
+export { PRESENCE_GRACE_SECONDS } from './presence/leave-rooms.ts';
+export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';
+export { LOG_LINES_MAX, SparingLog, shortened, shortText } from './sparing-log.ts';
+export { parseStreamFilter } from './streams/names.ts';
 export {
   formatPosition,
   parsePosition,
@@ -66,8 +89,7 @@ export {
   StreamProperty,
 } from './streams/position.ts';
 export { ENDED_READER, LiveReader, StreamReader } from './streams/reader.ts';
-export { subscriptionWeight } from './subscription-weight.ts';
-export { sampledTraceOf, type TraceContext } from './trace.ts';
+export { type SavedReader, savedReadersOf } from './streams/saved.ts';
 export * from './usage/counts.ts';
 export * from './usage/csv.ts';
 export * from './usage/report.ts';

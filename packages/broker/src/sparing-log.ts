@@ -1,4 +1,5 @@
-import type { Clock, Log } from './ports/index.ts';
+import { type Clock, steadyNow } from './model/clock.ts';
+import type { Log } from './ports/index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Level = 'info' | 'warn' | 'error';
@@ -63,6 +64,8 @@ export class SparingLog implements Log {
   #minuteEndsAtMs = 0;
   #strangers: Budget = { lines: 0, leftOut: 0 };
   #others: Budget = { lines: 0, leftOut: 0 };
+  /** Errors since the start, written or not. */
+  errors = 0;
 
   constructor(log: Log, clock: Clock) {
     this.#log = log;
@@ -87,12 +90,13 @@ export class SparingLog implements Log {
   }
 
   error(event: string, fields?: Fields): void {
+    this.errors += 1;
     this.#write('error', event, fields);
   }
 
   /** Writes the numbers of minutes that are over. While none is, this costs one comparison. */
   tell(): void {
-    const nowMs = this.#clock.now();
+    const nowMs = steadyNow(this.#clock);
     if (this.#minuteEndsAtMs <= nowMs) this.#beginMinute(nowMs);
     for (const [key, window] of this.#windows) {
       if (window.endsAtMs > nowMs) return;
@@ -105,7 +109,7 @@ export class SparingLog implements Log {
   end(): void {
     for (const window of this.#windows.values()) this.#tellOf(window);
     this.#windows.clear();
-    this.#beginMinute(this.#clock.now());
+    this.#beginMinute(steadyNow(this.#clock));
   }
 
   #beginMinute(nowMs: number): void {
@@ -164,7 +168,7 @@ export class SparingLog implements Log {
     const window: Window = {
       ...kind,
       sender: shortened({ tenant, name, address, clientId, reasonCode, status }),
-      endsAtMs: this.#clock.now() + WINDOW_MS,
+      endsAtMs: steadyNow(this.#clock) + WINDOW_MS,
       lines: 0,
       repeated: 0,
       count: undefined,
@@ -194,7 +198,7 @@ function isNamed({ name }: Fields): boolean {
 }
 
 /** The fields as they are, unless something in them is too long. */
-function shortened(fields: Fields): Fields {
+export function shortened(fields: Fields): Fields {
   let short: Record<string, unknown> | undefined;
   for (const name in fields) {
     const value = fields[name];
@@ -208,10 +212,15 @@ function shortened(fields: Fields): Fields {
 }
 
 function shortenedValue(value: unknown, lengthMax: number): unknown {
-  if (typeof value === 'string')
-    return value.length <= lengthMax ? value : `${value.slice(0, lengthMax)}… (${value.length} characters)`;
+  if (typeof value === 'string') return shortText(value, lengthMax);
   if (Array.isArray(value))
     return value.slice(0, LIST_LENGTH_MAX).map((entry) => shortenedValue(entry, lengthMax));
   if (typeof value === 'object' && value !== null) return shortened(value as Fields);
   return value;
+}
+
+/** The text, or its beginning as a copy: a slice would hold the whole text in memory. */
+export function shortText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  return `${Buffer.from(text.slice(0, lengthMax)).toString()}… (${text.length} characters)`;
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ReasonCode } from '@apus/mqtt';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AuthenticationMethod } from '../src/index.ts';
-import { ofOneShape } from '../src/one-shape.ts';
+import { ofOneShape } from '../src/model/one-shape.ts';
 import { connectPacket, FakeDoor, type FakeLink } from './support/fake-door.ts';
 
 /** Enough for V8 to know the places where objects are made. */

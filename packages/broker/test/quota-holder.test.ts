@@ -1,4 +1,4 @@
-import { chargedPublisher, quotaHolderKey, quotaHolderOf, rulesOfLists } from '@apus/broker';
+import { latePublisher, quotaHolderKey, quotaHolderOf, rulesOfLists } from '@apus/broker';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -27,7 +27,7 @@ describe('the holder of a quota', () => {
       quotas: { connectionsMax: 1 },
       plan: { deliveriesPerMinuteMax: 60 },
     };
-    const charged = chargedPublisher({ identity, clientId: 'c' });
+    const charged = latePublisher({ identity, clientId: 'c' });
     expect(JSON.parse(JSON.stringify(charged))).toEqual({
       identity: {
         ...{ tenant: 'acme', name: 'ada' },

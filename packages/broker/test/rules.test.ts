@@ -209,6 +209,35 @@ describe('a placeholder', () => {
     expect(maySubscribe(identity, 'v/#')).toBe(true);
   });
 
+  test.each(['%u/#', `${placeholder('username')}/#`, '%c/#'])(
+    'is a level even if its name begins as a literal filter: %s [SEC-RULES-8]',
+    (filter) => {
+      const names = (effect: Rule['effect']) => ({
+        ...ada({ effect, action: 'all', topicFilters: [filter] }, allow('all', 'public/#')),
+        name: 'eq ada',
+        clientIds: ['eq ada'],
+      });
+      const ask = (effect: Rule['effect'], topic: string) => [
+        rulesAuthorizer.mayPublish(names(effect), 'eq ada', topic, { qos: 0, retain: false }),
+        rulesAuthorizer.maySubscribe(names(effect), 'eq ada', topic, { qos: 0, shareGroup: undefined }),
+        rulesAuthorizer.maySubscribe(names(effect), 'eq ada', topic, {
+          qos: undefined,
+          shareGroup: undefined,
+        }),
+      ];
+      for (const topic of ['ada/#', 'ada/x', 'ada'])
+        expect(ask('allow', topic)).toEqual([false, false, false]);
+      expect(ask('allow', 'eq ada/x')).toEqual([true, true, true]);
+    },
+  );
+
+  test('denies the topics of a name that begins as a literal filter [SEC-RULES-8]', () => {
+    const identity = { ...ada(deny('all', '%u/#'), allow('all', '#')), name: 'eq ada' };
+    expect(mayPublish(identity, 'eq ada/x')).toBe(false);
+    expect(maySubscribe(identity, 'eq ada/x')).toBe(false);
+    expect(mayPublish(identity, 'ada/x')).toBe(true);
+  });
+
   test('in a name is no placeholder', () => {
     const identity = { ...ada(allow('publish', 'u/%u')), name: '%c' };
     expect(mayPublish(identity, 'u/%c')).toBe(true);

@@ -11,7 +11,7 @@ const declared = readStreams([{ name: 's', topicFilter: 's/#', messagesMax: 1000
 /** A connection of a door that keeps nothing between two packets. */
 class PassingLink extends FakeLink {
   override readonly readers = undefined as unknown as Map<string, Subscription>;
-  readonly pastRoom = { messages: 5, bytes: 10_000 };
+  readonly pastRoom = { messages: 5, bytes: 10_000, positionBytes: 10_000 };
 }
 
 function doorOver(store: StreamStore): FakeDoor {

@@ -90,6 +90,15 @@ describe('A conflated reader of a stream', () => {
     expect(texts(reader)).toEqual(['held']);
   });
 
+  it('leaves no timer behind when its client subscribes again [SEC-GROWTH-2]', async () => {
+    const { delays, publish, subscribe } = await world('$stream/s');
+    for (let round = 0; round < 3; round += 1) {
+      await subscribe();
+      for (let index = 0; index < 10; index += 1) await publish(`s/${index}`, 'first');
+      expect(delays.size).toBe(10);
+    }
+  });
+
   it('that has unsubscribed is sent no held message', async () => {
     const { door, delays, reader, publish, subscribe } = await world('s/a');
     await subscribe();

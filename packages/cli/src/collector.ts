@@ -2,7 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * Two semi-spaces of 8 MB. V8 alone doubles them to 16 MB when many connections come, because connecting makes garbage
- * and traffic does not. 8 MB carry as many messages as 16, and 4 MB a fifth fewer (docs/performance.md).
+ * and traffic does not. 8 MB carry as many messages as 16, and 4 MB a fifth fewer (loadtest/results/performance.md).
  */
 export const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 

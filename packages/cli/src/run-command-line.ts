@@ -1,3 +1,5 @@
+import { plainLines } from '@apus/broker';
+import { MissingPackageError } from '@apus/door';
 import { ConfigurationError } from '@apus/identity';
 import { StartError } from '@apus/node';
 import manifest from '../package.json' with { type: 'json' };
@@ -6,7 +8,7 @@ import { COMMANDS } from './commands/commands.ts';
 import { parseFlags, UsageError } from './commands/flags.ts';
 import { helpOfFlags } from './commands/help.ts';
 
-const HELP = { help: { short: 'h', help: 'Shows this text.' } };
+const HELP = { help: 'Shows this text.' };
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -30,8 +32,24 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
 }
 
 async function runCommand(command: Command, args: readonly string[]): Promise<number> {
-  const values = parseFlags(Object.assign({}, HELP, ...Object.values(command.flags)), args);
-  return values.isSet('help') ? say(helpOf(command)) : command.run(values);
+  const values = parseFlags(
+    Object.assign({}, ...Object.values(groupsOf(command))),
+    args,
+    command.spellings?.(args),
+  );
+  if (!values.isSet('help')) return command.run(values);
+  const behind = args[args.indexOf('-h') + 1];
+  if (args.includes('-h') && behind !== undefined && !behind.startsWith('-'))
+    throw new UsageError(`-h is --help, and takes no "${behind}".`);
+  return say(helpOf(command));
+}
+
+/** The flags of a command by their headings, with --help, which is -h unless the command has another -h. */
+function groupsOf({ flags }: Command): Command['flags'] {
+  const isTaken = Object.values(flags).some((group) =>
+    Object.values(group).some(({ short }) => short === 'h'),
+  );
+  return { ...flags, Help: { help: isTaken ? HELP : { ...HELP, short: 'h' } } };
 }
 
 function say(text: string): number {
@@ -53,22 +71,20 @@ function overview(): string {
   ].join('\n');
 }
 
-function helpOf({ name, summary, usage, description, flags }: Command): string {
-  const parts = [
-    `${summary}\n\nUsage: apus ${name} ${usage}`,
-    description,
-    helpOfFlags({ ...flags, Help: HELP }),
-  ];
+function helpOf(command: Command): string {
+  const { name, summary, usage, description } = command;
+  const parts = [`${summary}\n\nUsage: apus ${name} ${usage}`, description, helpOfFlags(groupsOf(command))];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function explain(error: unknown, help = 'apus --help'): number {
   if (error instanceof UsageError) {
-    console.error(`apus: ${error.message} See \`${help}\`.`);
+    console.error(plainLines(`apus: ${error.message} See \`${help}\`.`));
     return EXIT_USAGE;
   }
-  if ([CommandError, StartError, ConfigurationError].some((kind) => error instanceof kind)) {
-    console.error(`apus: ${(error as Error).message}`);
+  const explained = [CommandError, StartError, ConfigurationError, MissingPackageError];
+  if (explained.some((kind) => error instanceof kind)) {
+    console.error(plainLines(`apus: ${(error as Error).message}`));
     return EXIT_FAILURE;
   }
   // A bug: the report needs the whole error.

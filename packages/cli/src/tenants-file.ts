@@ -1,5 +1,11 @@
-import { ConfigurationError, readTenantEntry, type TenantStore, type TenantsPage } from '@apus/identity';
-import { readIfThere, replaceFile } from './replace-file.ts';
+import {
+  ConfigurationError,
+  readIfThere,
+  readTenantEntry,
+  replaceFile,
+  type TenantStore,
+  type TenantsPage,
+} from '@apus/identity';
 
 /**
  * The register of tenants of a node, as a file: `{"tenants": [{"name": "acme", …}]}`. The node reads it at the start,

@@ -19,6 +19,7 @@ describe('apus cost', () => {
     expect(stdout).toMatch(/^Gateway messages out +158,\d{3},\d{3} +\$1\.00 \/ M +\$158\.\d\d/m);
     expect(stdout).toMatch(/^together +\$\d+\.\d\d$/m);
     expect(stdout).toMatch(/^AWS IoT Core +\$\d+\.\d\d +\$\d+\.\d\d$/m);
+    expect(stdout).toMatch(/^AWS AppSync Events +\(\$\d+\.\d\d\) +\$\d+\.\d\d {2}There is no QoS 1/m);
     expect(stdout).toMatch(/The largest line is "Gateway messages out"/);
     expect(stdout).toMatch(/^- List prices of us-east-1, read in 2026-08/m);
   });

@@ -1,5 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,7 +22,12 @@ describe('a data directory of an older version', () => {
   test('stops the start with a sentence that says what to do, and stays unchanged', async () => {
     const directory = temporaryDirectory();
     const path = join(directory, 'apus.mdb');
-    const database = open<Buffer, string>({ path, noSubdir: true, maxDbs: 1, encoding: 'binary' });
+    const database = open<Buffer, string>({
+      path,
+      noSubdir: true,
+      encoding: 'binary',
+      overlappingSync: false,
+    });
     await database.put('v', Buffer.from('1'));
     await database.put('session', Buffer.from('of long ago'));
     await database.close();
@@ -33,6 +39,66 @@ describe('a data directory of an older version', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(hashOf(path)).toBe(before);
   });
+});
+
+/** Blocks of 512 bytes. */
+const FILE_BLOCKS_MAX = 4096;
+
+describe('a disk that takes no more', () => {
+  /** A process whose files may not grow beyond a number of blocks: a write is cut short, and the next one refused. */
+  const serveWithin = (blocks: number, directory: string) => {
+    const command = [
+      join(apus.directory, 'apus.js'),
+      'serve',
+      '--port',
+      '0',
+      '--no-gateway',
+      '--data',
+      directory,
+    ];
+    const child = spawn('sh', ['-c', `ulimit -f ${blocks} && exec node "$@"`, 'sh', ...command]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  };
+
+  test('while the broker runs: it says why, and ends with status 1', async () => {
+    const child = serveWithin(FILE_BLOCKS_MAX, temporaryDirectory());
+    const ended = outcomeOf(child);
+    const url = (await urlsOf(child)).get('MQTT');
+    const client = await mqtt.connectAsync(url ?? '', { reconnectPeriod: 0 });
+    onTestFinished(() => void client.end(true));
+    const isClosed = new Promise<void>((resolve) => client.once('close', () => resolve()));
+    for (let count = 0; client.connected; count += 1) {
+      const isStored = client.publishAsync(`t/${count}`, Buffer.alloc(50_000), { qos: 1, retain: true });
+      await Promise.race([isStored, isClosed]);
+    }
+    const { code, stderr } = await ended;
+    expect(stderr).toMatch(
+      /^apus: The disk has failed \(EFBIG: file too large, write\)\. Nothing is acknowledged/m,
+    );
+    expect(code).toBe(1);
+  });
+
+  test.each([0, 8, 100, 500])('at the start, after %i blocks: the same', async (blocks) => {
+    const { code, stderr } = await outcomeOf(serveWithin(blocks, temporaryDirectory()));
+    expect(stderr).toMatch(/^apus: \S+ cannot be written: EFBIG: file too large, write\.$/m);
+    expect(code).toBe(1);
+  });
+});
+
+test('a damaged data file stops the start with a sentence that says what to do', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'apus.mdb');
+  await (await apus.serve(['--data', directory])).stop();
+  const file = openSync(path, 'r+');
+  // The numbers of the last pages: LMDB maps as many.
+  for (const page of [0, 4096]) writeSync(file, Buffer.of(1), 0, 1, page + 149);
+  closeSync(file);
+  const { code, stderr } = await apus.run(['serve', '--port', '0', '--data', directory]);
+  expect(stderr).toMatch(
+    /^apus: \S+ is not a data file of Apus, or is damaged: it ends after .* Restore it, or move it away\.$/m,
+  );
+  expect(code).toBe(1);
 });
 
 function hashOf(path: string): string {
@@ -54,12 +120,7 @@ async function serve(directory: string, ports: Ports) {
     ...['--queue-length-max', '100000'],
   ]);
   const ended = outcomeOf(child);
-  const urls = new Map<string, string>();
-  for await (const line of createInterface({ input: child.stdout ?? process.stdin })) {
-    const [, name, url] = /^\s+(MQTT|gateway)\s+(\S+)/.exec(line) ?? [];
-    if (name !== undefined && url !== undefined) urls.set(name, url);
-    if (line.startsWith('Stop it')) break;
-  }
+  const urls = await urlsOf(child);
   const [node, gateway] = [urls.get('MQTT'), urls.get('gateway')];
   if (node === undefined || gateway === undefined) throw new Error((await ended).stderr);
   return {
@@ -70,6 +131,17 @@ async function serve(directory: string, ports: Ports) {
       return await ended;
     },
   };
+}
+
+/** What a started process says of where it listens, by `MQTT` and `gateway`. */
+async function urlsOf(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
+  const urls = new Map<string, string>();
+  for await (const line of createInterface({ input: child.stdout ?? process.stdin })) {
+    const [, name, url] = /^\s+(MQTT|gateway)\s+(\S+)/.exec(line) ?? [];
+    if (name !== undefined && url !== undefined) urls.set(name, url);
+    if (line.startsWith('Stop it')) break;
+  }
+  return urls;
 }
 
 type Door = keyof Ports;

@@ -96,6 +96,16 @@ describe('apus doctor', () => {
     expect(lines[0]).toContain('of 40,000');
   });
 
+  it('takes the default of AWS for a quota that an emulator of AWS does not have, and says so', async () => {
+    expect(await runOver({ lacksServiceQuotas: true, concurrentExecutions: 573 })).toBe(0);
+    const [text = ''] = lines;
+    expect(text).toMatch(/concurrent executions +11 of 573 /);
+    expect(text).toMatch(/new connections a second +2 of 500 /);
+    expect(text).toMatch(
+      /\n\nService Quotas has not answered as it should \(.+\)\. 500 new connections a second/,
+    );
+  });
+
   it.each<[string, number, string]>([
     [
       'AccessDeniedException',

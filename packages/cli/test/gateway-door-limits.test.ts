@@ -85,7 +85,7 @@ describe('the gateway door of a node', () => {
   test('refuses a connection over the limit with 503, and accepts it when another has gone', async () => {
     const node = await doorsForTest({ gatewayPort: 0, connectionsMax: 1 });
     const url = node.gateway?.url ?? '';
-    const client = await TextClient.open(url);
+    const { client } = await TextClient.connect(url);
     expect(await upgrade(url, HEADERS)).toMatchObject({ status: 503 });
     client.close();
     await client.expectClose();

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { Built } from './support/built.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { Built, outcomeOf } from './support/built.ts';
 
 const apus = new Built();
 
@@ -26,4 +28,20 @@ test('the command loads no package at its start: packages that some commands nee
   expect(packages).not.toContain('node:cluster');
   const builtin = (name: string) => name.startsWith('node:') || builtinModules.includes(name);
   expect(packages.filter((name) => !builtin(name))).toEqual([]);
+});
+
+test.each([
+  ['clients --stack x', '@aws-sdk/client-lambda'],
+  ['doctor --region eu-west-1', '@aws-sdk/client-lambda'],
+  ['token --secret-id x --sub ada --publish a', '@aws-sdk/client-secrets-manager'],
+])('apus %s names the package that is not installed beside it', async (line, name) => {
+  const alone = mkdtempSync(join(tmpdir(), 'apus-'));
+  onTestFinished(() => rmSync(alone, { recursive: true }));
+  for (const part of ['apus.js', 'parts'])
+    cpSync(join(apus.directory, part), join(alone, part), { recursive: true });
+  const outcome = await outcomeOf(spawn(process.execPath, [join(alone, 'apus.js'), ...line.split(' ')]));
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(
+    new RegExp(`^apus: .*needs the package ${name}.*npm install -g ${name}.*\n$`),
+  );
 });

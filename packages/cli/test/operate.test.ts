@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { ban } from '../src/commands/ban.ts';
 import { bans } from '../src/commands/bans.ts';
@@ -54,6 +54,36 @@ describe('the commands of the operator, at a node', () => {
     await expect(run(kick, 'a/b', ...broker)).rejects.toThrow('No client "a/b" is connected.');
   });
 
+  it.each(['.', '..', '%2e', 'a?b'])('take the name %s, which a URL would resolve', async (name) => {
+    const { url, broker } = await nodeWithKey();
+    await RawClient.connect(url, { clientId: name });
+    expect(await run(kick, name, ...broker)).toEqual([`The connection of "${name}" has been ended.`]);
+    await run(ban, '--client-id', name, ...broker);
+    expect(await run(bans, ...broker)).toHaveLength(1);
+    await run(unban, '--client-id', name, ...broker);
+    expect(await run(bans, ...broker)).toEqual([]);
+    const { client } = await RawClient.connect(url, { clientId: 'phone' });
+    const topic = `$presence/${name}/ann`;
+    client.send({ cmd: 'publish', topic, payload: 'here', qos: 1, messageId: 1, retain: false, dup: false });
+    await client.expect('puback');
+    expect(await run(presence, name, ...broker)).toEqual([expect.stringContaining('phone')]);
+  });
+
+  const HOSTILE = 'a\nb  connected\u001b[2J\u009b31m\u202etxt';
+  const PLAIN = 'a\\u000ab  connected\\u001b[2J\\u009b31m\\u202etxt';
+
+  it('print a name of a client as one line that no terminal obeys [SEC-LOG-5]', async () => {
+    const { url, broker } = await nodeWithKey();
+    await RawClient.connect(url, { clientId: HOSTILE, username: HOSTILE });
+    expect(await run(clients, ...broker)).toEqual([expect.stringContaining(`${PLAIN}  ${PLAIN}  connected`)]);
+    const [json = ''] = await run(clients, '--json', ...broker);
+    expect(json).toContain('\\u202e');
+    expect(JSON.parse(json)).toMatchObject({ clientId: HOSTILE });
+    expect(await run(kick, HOSTILE, ...broker)).toEqual([`The connection of "${PLAIN}" has been ended.`]);
+    expect(await run(ban, '--client-id', HOSTILE, ...broker)).toEqual([expect.stringContaining(PLAIN)]);
+    expect(await run(bans, ...broker)).toEqual([expect.stringContaining(PLAIN)]);
+  });
+
   it('act for the tenant of --tenant', async () => {
     const { url, broker } = await nodeWithKey();
     const ofNorth = ['--tenant', 'north', ...broker];
@@ -83,7 +113,7 @@ describe('the commands of the operator, at a node', () => {
     expect((await client.expect('puback')).reasonCode ?? 0).toBe(0);
     const [line, ...others] = await run(presence, 'room 7', ...broker);
     expect(others).toEqual([]);
-    expect(line).toMatch(/^ann {2}\d{4}-.*Z {2}phone {2}"here\\u001b\[2J"$/);
+    expect(line).toMatch(/^ann {2}\d{4}-.*Z {2}phone {2}here\\u001b\[2J$/);
     const [json = ''] = await run(presence, 'room 7', '--json', ...broker);
     expect(JSON.parse(json)).toMatchObject({ member: 'ann', clientids: ['phone'] });
     expect(await run(presence, 'elsewhere', ...broker)).toEqual([]);
@@ -123,51 +153,39 @@ describe('the commands of the operator, at a node', () => {
 });
 
 describe('the commands of the operator, at a deployment', () => {
-  async function stackThatAnswers(
-    answer: OperatedStack['answer'],
-  ): Promise<readonly Record<string, unknown>[]> {
-    const asked: Record<string, unknown>[] = [];
-    const endpoint = await startOperatorServices({
-      stack: 'apus',
-      functionName: 'apus-Operator-1',
-      answer: (request) => {
-        asked.push(request);
-        return answer(request);
+  type Event = Readonly<Record<string, unknown>>;
+
+  async function stackThatAnswers(answer: OperatedStack['answer']): Promise<readonly Event[]> {
+    const asked: Event[] = [];
+    await startOperatorServices({
+      ...{ stack: 'apus', functionName: 'apus-Operator-1' },
+      answer: (event) => {
+        asked.push(event);
+        return answer(event);
       },
     });
-    vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
-    vi.stubEnv('AWS_REGION', 'eu-west-1');
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIA');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
-    vi.stubEnv('AWS_CONFIG_FILE', '/nonexistent');
-    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nonexistent');
     return asked;
   }
 
-  it('find the function by the stack, and report how many clients were disconnected', async () => {
-    const entry = { as: 'token', who: 'jti-1', by: 'me', reason: '', at: '', until: 'infinity' };
-    const asked = await stackThatAnswers(() => ({ ban: entry, expelled: 3, isComplete: true }));
-    expect(await run(ban, '--token', 'jti-1', '--by', 'me', '--stack', 'apus')).toEqual([
-      'Banned: token "jti-1", until it is taken back. Clients that were ended: 3.',
-    ]);
-    expect(asked).toEqual([{ action: 'ban', as: 'token', who: 'jti-1', by: 'me' }]);
-  });
+  /** As a function URL answers. */
+  const answered = (statusCode: number, body: object) => ({ statusCode, body: JSON.stringify(body) });
 
-  it('list the streams of a deployment', async () => {
-    const line = {
-      name: 'chat',
-      topic_filter: 'chat/#',
-      keep_seconds: 60,
-      messages_max: 5,
-      topics: 2,
-      messages: 3,
-      bytes: 40,
-    };
-    const asked = await stackThatAnswers(() => ({ streams: [line] }));
-    expect(await run(stream, 'list', '--stack', 'apus')).toEqual([
-      'chat  chat/#  3 messages of 2 topics, 40 bytes  hands out 5 of a topic for 60 s',
+  it('invoke the function of a stack with the event of a function URL, and report how many were disconnected', async () => {
+    const request = { as: 'token', who: 'jti-1', by: 'me' };
+    const asked = await stackThatAnswers(() =>
+      answered(200, { ...request, until: 'infinity', expelled: 3, is_complete: false }),
+    );
+    const [sentence] = await run(ban, '--token', 'jti-1', '--by', 'me', '--stack', 'apus');
+    expect(sentence).toMatch(
+      /^Banned: token "jti-1", until it is taken back. Clients that were ended: 3. Some/,
+    );
+    expect(asked).toEqual([
+      {
+        ...{ rawPath: '/api/v5/banned', rawQueryString: '', headers: {} },
+        requestContext: { http: { method: 'POST' } },
+        body: JSON.stringify(request),
+      },
     ]);
-    expect(asked).toEqual([{ action: 'streams' }]);
   });
 
   it('list rules and their dead letters, send these again and discard them', async () => {
@@ -193,47 +211,38 @@ describe('the commands of the operator, at a deployment', () => {
     ]);
   });
 
-  it('read the messages of a stream of a deployment', async () => {
-    const line = {
-      position: 'e-1',
-      published_at: '2026-11-24T12:00:00.000Z',
-      key: 'k',
-      topic: 'chat/a',
-      payload: Buffer.from('hello').toString('base64'),
-    };
-    const asked = await stackThatAnswers(() => ({ messages: [line], next: null }));
-    const stdout = await run(stream, 'messages', 'chat', '--topic', 'chat/a', '--stack', 'apus');
-    expect(stdout).toEqual(['2026-11-24T12:00:00.000Z  e-1  chat/a  key k  hello']);
-    expect(asked).toEqual([{ action: 'stream-messages', name: 'chat', topic: 'chat/a' }]);
-  });
-
   it('call the function by its name, for a tenant, page by page', async () => {
-    const lineOf = (clientId: string) => ({
-      clientId,
+    const clientOf = (clientid: string) => ({
+      clientid,
       username: 'eve',
-      token: 'jti-1',
-      isConnected: false,
-      connectedAt: null,
+      token_id: 'jti-1',
+      connected: false,
     });
-    const asked = await stackThatAnswers(({ after }) =>
-      after === undefined ? { clients: [lineOf('a')], next: { p: 'p', s: 's' } } : { clients: [lineOf('b')] },
+    const asked = await stackThatAnswers(({ rawQueryString }) =>
+      String(rawQueryString).includes('after=next')
+        ? answered(200, { data: [clientOf('b')], meta: { hasnext: false, next: null } })
+        : answered(200, { data: [clientOf('a')], meta: { hasnext: true, next: 'next' } }),
     );
     const args = ['--function', 'apus-Operator-1', '--tenant', 'north'];
     expect(await run(clients, ...args)).toEqual(['a  eve  token jti-1  away', 'b  eve  token jti-1  away']);
+    const headers = { 'apus-tenant': 'north' };
     expect(asked).toMatchObject([
-      { action: 'clients', tenant: 'north' },
-      { action: 'clients', tenant: 'north', after: { p: 'p', s: 's' } },
+      { headers, rawQueryString: 'page=1&limit=1000' },
+      { headers, rawQueryString: 'after=next&limit=1000' },
     ]);
   });
 
   it('report what is wrong: a request, the function, the stack', async () => {
-    await stackThatAnswers(({ action }) =>
-      action === 'bans' ? new Error('out of memory') : { error: 'The list is full.' },
-    );
+    await stackThatAnswers(({ rawPath }) => {
+      if (rawPath === '/api/v5/banned') return new Error('out of memory');
+      if (rawPath === '/api/v5/streams') return { error: '"action" is one of …' };
+      return answered(400, { code: 'BAD_REQUEST', message: 'The list is full.' });
+    });
     await expect(run(unban, '--user', 'eve', '--stack', 'apus')).rejects.toThrow('The list is full.');
     await expect(run(bans, '--stack', 'apus')).rejects.toThrow(
       'has failed: {"errorMessage":"out of memory"}',
     );
+    await expect(run(stream, 'list', '--stack', 'apus')).rejects.toThrow('of another version of Apus');
     await expect(run(bans, '--stack', 'other')).rejects.toThrow(/Stack with id other does not exist/);
     await expect(run(bans, '--function', 'none')).rejects.toThrow(/Function not found/);
   });

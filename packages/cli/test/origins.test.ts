@@ -38,6 +38,24 @@ describe.each(['node', 'gateway'] as const)('at the %s door', (door) => {
   });
 });
 
+test.each([
+  ['https://app.example/path', 'as https://app.example, not'],
+  ['HTTPS://App.Example', 'as https://app.example, not'],
+  ['https://app.example:443', 'as https://app.example, not'],
+  ['https://app.example/', 'as https://app.example, not'],
+  ['*', 'with a scheme and no path'],
+  ['app.example', 'with a scheme and no path'],
+  ['wss://app.example', 'with a scheme and no path'],
+  ['capacitor://localhost/x', 'with a scheme and no path'],
+])('an origin that no browser sends is refused: %s', async (origin, sentence) => {
+  await expect(doorsForTest({ allowedOrigins: [origin] })).rejects.toThrow(sentence);
+});
+
+test('the origins of apps and of pages without one are allowed where they are named', async () => {
+  for (const origin of ['capacitor://localhost', 'http://localhost:5173', 'null'])
+    expect(await statusFor('node', origin, { allowedOrigins: [origin] })).toBe(101);
+});
+
 test('a page cannot reach the connections of the gateway door over HTTP: it has no credentials', async () => {
   const node = await doorsForTest({ gatewayPort: 0 });
   const url = `${node.gateway?.emulator.managementEndpoint}/@connections/abc=`;

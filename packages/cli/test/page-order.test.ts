@@ -1,4 +1,4 @@
-import type { Handlers, Poster, ProxyResult } from '@apus/cloud';
+import type { Handlers, Poster, ProxyResult } from '@apus/aws';
 import { describe, expect, test } from 'vitest';
 import { HandlersPoster, OrderedPoster, PageOrder } from '../src/gateway/page-order.ts';
 
@@ -86,7 +86,7 @@ describe('a reply with a page', () => {
             resolve('sent');
           }),
         ),
-      delete: async () => {},
+      delete: async () => true,
       get: async () => 'gone' as never,
     };
     const poster = new HandlersPoster(inner, order);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { RawClient } from '../../../test/support/raw-client.ts';
 import { Built, outcomeOf } from './support/built.ts';
 import { runInThisProcess } from './support/in-this-process.ts';
+import { publishOnceSubscribed } from './support/publish-once-subscribed.ts';
 import { temporaryFile } from './support/temporary-file.ts';
 
 const apus = new Built();
@@ -20,9 +20,12 @@ describe('apus pub and apus sub', () => {
   test('carry every property both ways', async () => {
     const node = await apus.serve();
     const properties = ['--content-type', 'text/plain', '--response-topic', 'r', '--correlation-data', 'c'];
-    const userProperties = ['--user-property', 'a=1', '--user-property', 'a=2', '--payload-utf8'];
+    const userProperties = [...['a=1', 'a=2', 'constructor=3', '__proto__=4']].flatMap((pair) => [
+      '--user-property',
+      pair,
+    ]);
     const publish = ['pub', '-u', node.url, '-t', 't', '-m', 'x', '-r', '-q', '2'];
-    await runInThisProcess([...publish, ...properties, ...userProperties]);
+    await runInThisProcess([...publish, ...properties, ...userProperties, '--payload-utf8']);
     const { stdout } = await apus.run(['sub', '-u', node.url, '-t', 't', '-q', '2', '--json', '-c', '1']);
     expect(JSON.parse(stdout)).toEqual({
       topic: 't',
@@ -35,7 +38,7 @@ describe('apus pub and apus sub', () => {
         contentType: 'text/plain',
         responseTopic: 'r',
         correlationData: Buffer.from('c').toString('base64'),
-        userProperties: { a: ['1', '2'] },
+        userProperties: JSON.parse('{"a": ["1", "2"], "constructor": "3", "__proto__": "4"}'),
       },
     });
   });
@@ -79,12 +82,3 @@ describe('apus pub and apus sub', () => {
     expect(code).toBe(1);
   });
 });
-
-/** Publishes until PUBACK reports a subscriber; only that message was delivered. */
-async function publishOnceSubscribed(url: string, topic: string): Promise<void> {
-  const { client } = await RawClient.connect(url);
-  for (let reasonCode: unknown = 0x10; reasonCode === 0x10; ) {
-    client.send({ cmd: 'publish', topic, payload: '', qos: 1, messageId: 1 });
-    reasonCode = (await client.expect('puback')).reasonCode;
-  }
-}

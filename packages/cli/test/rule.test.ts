@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { clientFor } from '../../bridges/test/support/bridged.ts';
-import { receiver, SIMPLY_OK, status } from '../../bridges/test/support/receiver.ts';
+import { clientFor } from '../../../extensions/bridges/test/support/bridged.ts';
+import { receiver, SIMPLY_OK, status } from '../../../extensions/bridges/test/support/receiver.ts';
 import { Built } from './support/built.ts';
 import { runInThisProcess } from './support/in-this-process.ts';
 

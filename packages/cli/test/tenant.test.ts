@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readIdentity } from '@apus/identity';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { TextClient } from '../../../test/support/text-client.ts';
 import { type Command, CommandError } from '../src/commands/command.ts';
@@ -12,7 +12,6 @@ import { token } from '../src/commands/token.ts';
 import { TenantsFile } from '../src/tenants-file.ts';
 import { commandsForTests } from './support/commands.ts';
 import { doorsForTest } from './support/doors.ts';
-import { startOperatorServices } from './support/operator-services.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
 const SECRET = '0123456789abcdef0123456789abcdef';
@@ -258,43 +257,5 @@ describe('the file of tenants', () => {
     const path = join(folder(), 'tenants.json');
     writeFileSync(path, text);
     expect(() => new TenantsFile(path)).toThrow(sentence);
-  });
-});
-
-describe('apus tenant, at a deployment', () => {
-  it('calls the operator’s function', async () => {
-    const acme = { name: 'acme', state: 'active', createdAt: '2026-01-01T00:00:00Z' };
-    const asked: object[] = [];
-    const endpoint = await startOperatorServices({
-      stack: 'apus',
-      functionName: 'apus-Operator-1',
-      answer: (request) => {
-        asked.push(request);
-        if (request.action === 'tenants') return { tenants: [acme] };
-        if (request.action === 'remove-tenant') return { removed: true };
-        if (request.action === 'change-tenant')
-          return { tenant: { ...acme, state: 'suspended' }, expelled: 7, isComplete: true };
-        return { tenant: acme };
-      },
-    });
-    for (const [name, value] of Object.entries({
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_REGION: 'eu-west-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    }))
-      vi.stubEnv(name, value);
-    const at = ['--stack', 'apus'];
-    await run(tenant, 'create', 'acme', '--quota', 'connectionsMax=5', ...at);
-    expect(await run(tenant, 'change', 'acme', '--state', 'suspended', ...at)).toContain('ended: 7');
-    expect(await run(tenant, 'list', ...at)).toBe('acme  active');
-    await run(tenant, 'remove', 'acme', ...at);
-    expect(asked).toEqual([
-      { action: 'create-tenant', entry: { name: 'acme', plan: { connectionsMax: 5 } } },
-      { action: 'tenant', name: 'acme' },
-      { action: 'change-tenant', name: 'acme', change: { state: 'suspended' } },
-      { action: 'tenants' },
-      { action: 'remove-tenant', name: 'acme' },
-    ]);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@apus/broker';
 import { JwtAuthenticator, storedSecrets } from '@apus/identity';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { CommandError } from '../src/commands/command.ts';
 import { UsageError } from '../src/commands/flags.ts';
 import { token } from '../src/commands/token.ts';
@@ -138,10 +138,7 @@ describe('apus token rotate, of a deployment', () => {
       answer: () => ({}),
       secret: SECRET,
     };
-    vi.stubEnv('AWS_ENDPOINT_URL', await startOperatorServices(operated));
-    vi.stubEnv('AWS_REGION', 'eu-west-1');
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    await startOperatorServices(operated);
     return operated;
   }
 

@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noUsage } from '@apus/broker';
 import { connectAsync } from 'mqtt';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { UsageError } from '../src/commands/flags.ts';
 import { usage } from '../src/commands/usage.ts';
 import { commandsForTests } from './support/commands.ts';
 import { doorsForTest } from './support/doors.ts';
-import { startOperatorServices } from './support/operator-services.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
 const commands = commandsForTests();
@@ -85,35 +83,4 @@ describe('apus usage, at a node', () => {
     await expect(commands(usage, '--margin', '5', ...broker)).rejects.toThrow(UsageError);
     await expect(commands(usage, 'acme', ...broker)).rejects.toThrow(/takes only flags/);
   });
-});
-
-it('apus usage asks the operator’s function of a deployment', async () => {
-  const asked: object[] = [];
-  const line = {
-    tenant: 'acme',
-    time: '2026-11',
-    ...noUsage(),
-    framesIn: 3,
-    framesOut: 4,
-    connectionMs: 90_000,
-  };
-  const endpoint = await startOperatorServices({
-    stack: 'apus',
-    functionName: 'apus-Operator-1',
-    answer: (request) => {
-      asked.push(request);
-      return { data: [line], meta: { from: '2026-11-01T00', to: '2026-12-01T00', by: 'month' } };
-    },
-  });
-  for (const [name, value] of Object.entries({
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-  }))
-    vi.stubEnv(name, value);
-  const question = ['--tenant', 'acme', '--from', '2026-11', '--to', '2026-12', '--by', 'month'];
-  const [text = ''] = await commands(usage, ...question, '--stack', 'apus');
-  expect(asked).toEqual([{ action: 'usage', tenant: 'acme', from: '2026-11', to: '2026-12', by: 'month' }]);
-  expect(text).toMatch(/\nacme +2026-11 +1\.5 +0 +0 +0 +0 +0\.000 +0\.000 +3 +4 +0\.000000 +0$/);
 });

@@ -92,19 +92,19 @@ describe('apus user, at the users file of a node', () => {
     const { path, file } = usersFile();
     await run('add', 'ada', '--subscribe', '#', ...file);
     const identity = readIdentity({ authenticators: [{ users: { file: path } }] }, 'test');
-    const { url, rereadUsers } = await doorsForTest({ identity });
+    const { url, reread } = await doorsForTest({ identity });
     const connect = async (username: string, password: string) =>
       await RawClient.connect(url, { clientId: username, username, password: Buffer.from(password) });
     await run('add', 'bob', '--subscribe', '#', ...file);
-    await rereadUsers();
+    await reread();
     const { client, connack } = await connect('bob', 'secret');
     expect(connack.reasonCode).toBe(0);
     typed = 'another';
     await run('passwd', 'bob', ...file);
-    await rereadUsers();
+    await reread();
     expect((await connect('bob', 'secret')).connack.reasonCode).toBe(0x86);
     await run('remove', 'bob', ...file);
-    await rereadUsers();
+    await reread();
     expect((await client.expect('disconnect')).reasonCode).toBe(0x87);
     expect((await connect('bob', 'another')).connack.reasonCode).toBe(0x86);
     expect((await connect('ada', 'secret')).connack.reasonCode).toBe(0);
@@ -161,41 +161,38 @@ describe('apus user, at the users file of a node', () => {
 
 describe('apus user, at a deployment', () => {
   it('calls the operator’s function, which gets a hash and no password', async () => {
-    const asked: Readonly<Record<string, unknown>>[] = [];
-    const answers: Readonly<Record<string, object>> = {
-      'add-user': { added: true },
-      'set-password': { changed: true },
-      'remove-user': { removed: false, expelled: 0, isComplete: true },
-      users: { users: [{ name: 'ada', publish: ['#'], subscribe: [] }] },
+    const asked: unknown[] = [];
+    const answers: Readonly<Record<string, readonly [number, object?]>> = {
+      'POST /api/v5/users': [204],
+      'PUT /api/v5/users/ada': [204],
+      'GET /api/v5/users': [200, { data: [{ name: 'ada', publish: ['#'] }], meta: { hasnext: false } }],
+      'DELETE /api/v5/users/eve': [404, { code: 'NOT_FOUND', message: 'There is no user "eve".' }],
     };
-    const operated = {
-      stack: 'Mine',
-      functionName: 'Mine-Operator',
-      answer: (request: Readonly<Record<string, unknown>>) => {
-        asked.push(request);
-        return answers[String(request.action)] ?? {};
+    await startOperatorServices({
+      ...{ stack: 'Mine', functionName: 'Mine-Operator' },
+      answer: ({ rawPath, requestContext, headers, body }) => {
+        expect(headers).toEqual({ 'apus-tenant': 'shop' });
+        if (typeof body === 'string') asked.push(JSON.parse(body));
+        const { method } = (requestContext as { http: { method: string } }).http;
+        const [statusCode, answer] = answers[`${method} ${rawPath}`] ?? [500];
+        return { statusCode, body: answer === undefined ? '' : JSON.stringify(answer) };
       },
-    };
-    vi.stubEnv('AWS_ENDPOINT_URL', await startOperatorServices(operated));
-    vi.stubEnv('AWS_REGION', 'eu-west-1');
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
-    onTestFinished(() => void vi.unstubAllEnvs());
+    });
     const stack = ['--stack', 'Mine', '--tenant', 'shop'];
     await run('add', 'ada', '--publish', '#', ...stack);
     await run('passwd', 'ada', ...stack);
-    expect(await run('list', ...stack)).toBe('ada  {"publish":["#"],"subscribe":[]}');
+    expect(await run('list', ...stack)).toBe('ada  {"publish":["#"]}');
     await expect(run('remove', 'eve', ...stack)).rejects.toThrow('There is no user "eve".');
-    const hash = expect.stringMatching(/^scrypt:/);
-    expect(asked).toEqual([
-      {
-        action: 'add-user',
-        tenant: 'shop',
-        user: { name: 'ada', password: hash, publish: ['#'], subscribe: [] },
-      },
-      { action: 'set-password', tenant: 'shop', name: 'ada', password: hash },
-      { action: 'users', tenant: 'shop' },
-      { action: 'remove-user', tenant: 'shop', name: 'eve' },
-    ]);
+    const password = expect.stringMatching(/^scrypt:/);
+    expect(asked).toEqual([{ name: 'ada', password, publish: ['#'], subscribe: [] }, { password }]);
+  });
+
+  it('says that there is a user of that name', async () => {
+    const body = JSON.stringify({ code: 'ALREADY_EXISTS', message: 'There is one.' });
+    const answer = () => ({ statusCode: 400, body });
+    await startOperatorServices({ stack: 'Mine', functionName: 'Mine-Operator', answer });
+    await expect(run('add', 'ada', '--stack', 'Mine')).rejects.toThrow(
+      'There is a user "ada" already: `apus',
+    );
   });
 });

@@ -7,9 +7,6 @@ export interface MqttModule {
   connect(url: string, options: IClientOptions): MqttClient;
 }
 
-/** Filters in one SUBSCRIBE: a hundred of them fit into a packet, and several SUBSCRIBEs leave in one frame. */
-const SUBSCRIBE_BATCH_SIZE = 100;
-
 /**
  * In browsers mqtt.js checks after this many milliseconds whether it may write again. (It stops writing above
  * `browserBufferSize`, 512 KiB by default: half a second of full frames.)
@@ -25,9 +22,9 @@ const BUFFER_LOOK_MS = 25;
  * import mqtt from 'mqtt';
  *
  * const client = connect(mqtt, 'ws://127.0.0.1:8084/mqtt', { protocolVersion: 5 });
- * client.subscribe('greetings/#');
  * client.on('message', (topic, payload) => console.log(topic, payload.toString()));
- * client.publish('greetings/hello', 'world', { qos: 1 });
+ * await client.subscribeAsync('greetings/#');
+ * await client.publishAsync('greetings/hello', 'world', { qos: 1 });
  * ```
  *
  * @param mqtt the module `mqtt`, version 5.16 or later
@@ -42,7 +39,6 @@ export function connect(
 ): MqttClient {
   const own = 'createWebsocket' in transport ? transport : createTransport(transport);
   const client = mqtt.connect(url, {
-    subscribeBatchSize: SUBSCRIBE_BATCH_SIZE,
     browserBufferTimeout: BUFFER_LOOK_MS,
     ...options,
     createWebsocket: own.createWebsocket,

@@ -62,8 +62,8 @@ export class Connection implements SocketEnd {
   readonly socket: MqttSocket;
   readonly #ports: ConnectionPorts;
   readonly #faces: SocketFaces;
-  readonly #exchange: Exchange;
-  readonly #mover: Mover;
+  #exchange: Exchange;
+  #mover: Mover;
   readonly #closingAlarm: Alarm;
   readonly #stableAlarm: Alarm;
   #webSocket: GatewaySocket | undefined;
@@ -74,7 +74,7 @@ export class Connection implements SocketEnd {
   #heardAt = 0;
   #socketError: unknown;
   /** The CONNECT packet, once the library has written it. Undefined: CONNECT has to leave in a frame. */
-  readonly #connect: Promise<Uint8Array | undefined>;
+  #connect: Promise<Uint8Array | undefined>;
   /**
    * The secret of the ticket. The server sends it behind a dot in the subprotocol if CONNECT came with the handshake.
    */
@@ -85,48 +85,55 @@ export class Connection implements SocketEnd {
   readyState: number = ReadyState.CONNECTING;
 
   constructor(ports: ConnectionPorts) {
-    const { settings, memory, statistics, report } = ports;
-    const { timers } = settings;
+    const { timers } = ports.settings;
     this.#ports = ports;
     this.#faces = new SocketFaces(timers);
     this.#closingAlarm = new Alarm(timers);
     this.#stableAlarm = new Alarm(timers);
-    let written: (connect: Uint8Array | undefined) => void = () => {};
-    this.#connect = new Promise((resolve) => {
-      written = resolve;
+    [this.#connect, this.#exchange, this.#mover] = this.#session();
+    this.socket = mqttSocket(this.#faces, this);
+  }
+
+  /** The parts that know a session: its CONNECT, what is exchanged, and its moves. */
+  #session(): [Promise<Uint8Array | undefined>, Exchange, Mover] {
+    const { settings, memory, statistics, report, comeBack, begin } = this.#ports;
+    let connecting: (connect: Uint8Array | undefined) => void = () => {};
+    const connect = new Promise<Uint8Array | undefined>((resolve) => {
+      connecting = resolve;
     });
-    this.#exchange = new Exchange({
+    const exchange = new Exchange({
       settings,
       memory,
       statistics,
       report,
       sendText: (text) => this.#webSocket?.send(text),
-      connecting: written,
+      connecting,
       secret: () => this.#secret,
       deliver: (bytes) => this.#deliver(bytes),
       connected: () => this.#connected(),
       drained: () => this.#drained(),
       refused: (packet) => this.#refused(packet),
       finished: (code) => this.#closeSocket(code),
-      comeBack: ports.comeBack,
+      connectAgain: (packet) => this.#connectAgain(packet),
+      comeBack,
       fail: (error) => this.#fail(error),
       mayMove: (move) => this.#mover.plan(move),
       move: () => this.#mover.begin(),
       leaving: () => this.#mover.leave(),
     });
-    this.#mover = new Mover({
+    const mover = new Mover({
       settings,
       statistics,
       report,
-      outbound: this.#exchange.outbound,
+      outbound: exchange.outbound,
       open: (opens) => this.#newSocket(opens),
       moved: (...moved) => this.#moved(...moved),
       resumed: (...resumed) => this.#resumed(...resumed),
-      retryMs: ports.begin,
+      retryMs: begin,
       giveUp: () => this.#end(this.#lostBy, '', true),
       fail: (error) => this.#fail(error),
     });
-    this.socket = mqttSocket(this.#faces, this);
+    return [connect, exchange, mover];
   }
 
   get bufferedAmount(): number {
@@ -167,8 +174,10 @@ export class Connection implements SocketEnd {
   async #handshake(): Promise<readonly string[]> {
     const { memory, offer } = this.#ports;
     this.#exchange.admit(this.#token);
-    this.readyState = ReadyState.OPEN;
-    this.#faces.open();
+    if (this.readyState === ReadyState.CONNECTING) {
+      this.readyState = ReadyState.OPEN;
+      this.#faces.open();
+    }
     const connect = await this.#connect;
     if (connect === undefined || memory.sparesHandshake) return PROTOCOLS;
     const secret = encodeBase64Url(crypto.getRandomValues(new Uint8Array(16)));
@@ -295,7 +304,7 @@ export class Connection implements SocketEnd {
       else this.#exchange.probe();
     };
     this.#unwatch = watchPage(settings.page, probe, () => {
-      if (settings.timers.now() - this.#heardAt > STALE_MS) probe();
+      if (Math.abs(settings.timers.now() - this.#heardAt) > STALE_MS) probe();
     });
     if (handled === undefined) {
       this.#secret = '';
@@ -328,6 +337,21 @@ export class Connection implements SocketEnd {
   #refused(packet: SplitPacket): void {
     const fatal = this.#ports.refused(packet);
     if (fatal !== undefined) this.#fail(fatal);
+  }
+
+  /** Writes CONNECT over another socket, which the library does not see. */
+  #connectAgain(packet: Uint8Array): void {
+    const { memory } = this.#ports;
+    this.#mover.stop();
+    this.#unwatch();
+    abandon(this.#webSocket, GIVEN_UP, '');
+    this.#webSocket = undefined;
+    this.#socketError = undefined;
+    this.#hasOpened = false;
+    memory.token = this.#token;
+    [this.#connect, this.#exchange, this.#mover] = this.#session();
+    this.#exchange.write(packet);
+    void this.open();
   }
 
   /** Everything is sent and answered. The library is told when the server has closed too, or after a short wait. */

@@ -85,7 +85,7 @@ export function messageOf(error: unknown): string {
 export function notTaken(): TransportError {
   return new TransportError(
     'not-taken',
-    `The server took nothing of a frame ${NOT_TAKEN_MAX} times: send smaller SUBSCRIBEs.`,
+    `The server took nothing ${NOT_TAKEN_MAX} times: send smaller SUBSCRIBEs.`,
   );
 }
 

@@ -22,6 +22,8 @@ export interface ExchangePorts {
   readonly refused: (packet: SplitPacket) => void;
   /** Everything is sent and answered: the socket may be closed. */
   readonly finished: (code: number) => void;
+  /** The server has refused what the transport has added to CONNECT: here it is as the library has written it. */
+  readonly connectAgain: (packet: Uint8Array) => void;
   /** CONNACK refuses for a reason that may pass. */
   readonly comeBack: () => void;
   readonly fail: (error: TransportError) => void;

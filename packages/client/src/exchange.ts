@@ -33,6 +33,8 @@ export class Exchange {
   readonly #heartbeatAlarm: Alarm;
   readonly #outbound: Outbound;
   readonly #renewal: Renewal;
+  /** CONNECT as the library has written it. */
+  #written: Uint8Array | undefined;
   #isConnected = false;
   #isOver = false;
   /** The library has written DISCONNECT: the close that follows waits until everything has been sent. */
@@ -177,6 +179,7 @@ export class Exchange {
     const { settings, statistics, deliver } = this.#ports;
     switch (typeOf(packet)) {
       case PacketType.CONNECT:
+        this.#written = packet;
         this.#connect(
           this.#facts.connect(packet, settings.heartbeatSeconds, this.#renewal.wantsMethod(packet)),
         );
@@ -293,7 +296,17 @@ export class Exchange {
     }
     const isAsItCame = others.every((packet, index) => packet === packets[index]);
     if (others.length > 0) deliver(isAsItCame && others.length === packets.length ? bytes : concat(others));
-    if (isLast) this.#finish();
+    if (isLast && !this.#connectsAgain()) this.#finish();
+  }
+
+  /** A server that asks for no tokens has refused the transport's Authentication Method. */
+  #connectsAgain(): boolean {
+    const { memory, connectAgain } = this.#ports;
+    if (this.#written === undefined || !this.#facts.hasMethod || !memory.isUnrenewable || this.isLeaving)
+      return false;
+    this.stop(false);
+    connectAgain(this.#written);
+    return true;
   }
 
   /** The packet as the library may see it: the library knows nothing of the transport's own packets and properties. */

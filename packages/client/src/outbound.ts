@@ -213,10 +213,11 @@ export class Outbound {
     const { memory } = this.#ports;
     if (clock !== undefined && clock > (memory.clock ?? '')) memory.clock = clock;
     this.#more = more;
-    this.#slowDown(more && receipt.isEmpty && frame.packets.length === 0);
+    this.#slowDown(more && receipt.isEmpty && taken === 0);
     this.#schedule();
     this.queue.giveBack(frame.packets.slice(taken));
-    this.#notTaken = taken === 0 && frame.packets.length > 0 ? this.#notTaken + 1 : 0;
+    // While more is waiting, the server lets packets wait as well.
+    this.#notTaken = taken === 0 && frame.packets.length > 0 ? (more ? 0 : this.#notTaken) + 1 : 0;
     if (this.#notTaken >= NOT_TAKEN_MAX) this.#ports.fail(notTaken());
     return { packets: frame.packets.slice(0, taken) };
   }
@@ -246,6 +247,8 @@ export class Outbound {
 
   #flush(): void {
     if (!this.#isOpen || this.isWaiting || this.#quietAlarm.isSet) return;
+    // The server takes these packets when the library has taken the messages that wait.
+    if (this.#notTaken && (this.#isPaused || this.#fetchAlarm.isSet)) return;
     if (this.#isAtRest) return;
     if (this.#atRest !== undefined && !this.#more && !this.#isNudged) {
       this.#isAtRest = true;

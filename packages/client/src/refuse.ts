@@ -4,28 +4,45 @@ import { packetIdOf, qosOf, typeOf } from './packet.ts';
 import type { SplitPacket } from './packet-splitter.ts';
 import * as PacketType from './packet-type.ts';
 
-/** The part of mqtt.js's client that is needed to report errors. */
+/** The part of mqtt.js's client that is needed to report errors, and to bound its SUBSCRIBEs. */
 export interface ErrorReceiver {
+  readonly options: { subscribeBatchSize?: number };
   readonly disconnecting: boolean;
   readonly outgoing: Record<number, { cb: (error: Error, packet?: never) => void }>;
   removeOutgoingMessage(messageId: number): unknown;
   emit(event: 'error', error: Error): unknown;
   emit(event: 'outgoingEmpty'): unknown;
+  subscribe(topics: string | string[] | object, ...others: never[]): unknown;
 }
 
-const NAMES: Readonly<Record<number, string>> = {
-  [PacketType.CONNECT]: 'CONNECT',
-  [PacketType.PUBLISH]: 'PUBLISH',
-  [PacketType.SUBSCRIBE]: 'SUBSCRIBE (set subscribeBatchSize)',
-  [PacketType.UNSUBSCRIBE]: 'UNSUBSCRIBE',
-};
+/** Filters in one SUBSCRIBE. Several SUBSCRIBEs leave in one frame. */
+const SUBSCRIBE_BATCH_SIZE = 100;
 
-export function tooLarge({ bytes, size }: SplitPacket): TransportError {
-  const name = NAMES[typeOf(bytes)] ?? `packet of type ${typeOf(bytes)}`;
-  return new TransportError(
-    'packet-too-large',
-    `Not sent: ${size} bytes of ${name}; at most ${FRAME_BYTES_MAX}.`,
-  );
+/** For each filter beside its text: three for its length and options, and two filters make room for the packet's head. */
+const FILTER_BYTES = 9;
+
+/**
+ * mqtt.js bounds a SUBSCRIBE by the number of its filters alone. After a reconnect it repeats all of them, and no
+ * callback would learn of a packet that is too large. So the number goes down to what fits of the longest filter, and
+ * stays there, as mqtt.js may make the packet later.
+ */
+export function boundSubscribes(client: ErrorReceiver): void {
+  const { options, subscribe } = client;
+  client.subscribe = (topics, ...others) => {
+    const filters =
+      typeof topics === 'string' ? [topics] : Array.isArray(topics) ? topics : Object.keys(topics);
+    for (const filter of filters) {
+      const { subscribeBatchSize: most = SUBSCRIBE_BATCH_SIZE } = options;
+      const fitting = FRAME_BYTES_MAX / (new TextEncoder().encode(filter).length + FILTER_BYTES);
+      options.subscribeBatchSize = Math.floor(Math.min(most, fitting)) || 1;
+    }
+    return subscribe.call(client, topics, ...others);
+  };
+}
+
+export function tooLarge({ size }: SplitPacket): TransportError {
+  const message = `Not sent: a packet of ${size} bytes; at most ${FRAME_BYTES_MAX}.`;
+  return new TransportError('packet-too-large', message);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Memory } from './outbound.ts';
 import { typeOf } from './packet.ts';
 import * as PacketType from './packet-type.ts';
 import { ReconnectPolicy } from './reconnect-policy.ts';
-import { type ErrorReceiver, tellRefused, tooLarge } from './refuse.ts';
+import { boundSubscribes, type ErrorReceiver, tellRefused, tooLarge } from './refuse.ts';
 import { newStatistics, type Statistics } from './statistics.ts';
 
 /** The options of mqtt.js that the transport reads and writes. */
@@ -27,7 +27,10 @@ export interface Transport {
     subprotocols: readonly string[],
     options: ClientOptions,
   ) => MqttSocket;
-  /** Reports refused packets to their callbacks, and errors to the client's `error` event. `connect` calls it. */
+  /**
+   * Reports refused packets to their callbacks, and errors to the client's `error` event. Lets the client's SUBSCRIBEs
+   * fit into packets. `connect` calls it.
+   */
   attach(client: ErrorReceiver): void;
   /** The counts until now. The object is live. */
   readonly statistics: Readonly<Statistics>;
@@ -70,6 +73,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     statistics,
     attach(mqttClient) {
       client = mqttClient;
+      boundSubscribes(mqttClient);
     },
     createWebsocket(url, _subprotocols, mqttOptions) {
       const isSingle = mqttOptions.reconnectPeriod === 0;

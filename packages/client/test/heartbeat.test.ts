@@ -77,6 +77,24 @@ describe('Keep Alive (5)', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
+  test.each([-2_000, -3_600_000, 3_600_000])(
+    'sends a PINGREQ in time where the clock steps by %i ms, and one only',
+    async (ms) => {
+      const harness = new Harness();
+      await harness.connect();
+      await harness.clock.advance(500_000);
+      harness.clock.step(ms);
+      let seconds = 500;
+      for (; harness.sent.length === 0; seconds += 1) await harness.clock.advance(1_000);
+      expect(seconds).toBeLessThanOrEqual(550);
+      expect(harness.sent).toEqual(['pingreq']);
+      await harness.reply([pingresp]);
+      await harness.clock.advance(500_000);
+      expect(harness.sent).toEqual(['pingreq']);
+      expect(harness.errors).toEqual([]);
+    },
+  );
+
   test('refuses a heartbeat outside of 1 to 2,160 seconds', () => {
     expect(() => new Harness({ heartbeatSeconds: 2_161 })).toThrow(RangeError);
     expect(() => new Harness({ heartbeatSeconds: 0 })).toThrow(RangeError);
@@ -267,6 +285,15 @@ describe('a page', () => {
     document.tell('visibilitychange');
     await harness.clock.advance(1);
     expect(harness.sent).toEqual([]);
+    document.tell('visibilitychange');
+    await harness.clock.runDue();
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('that becomes visible asks if the clock has gone back, and it does not know since when', async () => {
+    const { harness, document } = await onPage();
+    document.visibilityState = 'visible';
+    harness.clock.step(-3_600_000);
     document.tell('visibilitychange');
     await harness.clock.runDue();
     expect(harness.sent).toEqual(['pingreq']);

@@ -149,19 +149,23 @@ describe('CONNACK', () => {
     ]);
   });
 
-  test('that refuses the method does not reach the library, and the next CONNECT has no method', async () => {
+  test('that refuses the method does not reach the library: the transport connects again without it', async () => {
     const client = new Client();
     await client.open({}, 5);
+    const refused = client.gateway;
     await client.reply([connack(0x8c)]);
-    expect(client.received).toEqual([]);
     expect(client.told).toEqual(['not-renewed renewal-unknown']);
-    await client.clock.advance(1_000);
-    expect(client.closes).toHaveLength(1);
-    await client.open({}, 5);
+    await client.clock.runDue();
+    expect(client.gateway).not.toBe(refused);
+    client.gateway.open();
+    await client.clock.runDue();
     expect((client.lastSent as IConnectPacket).properties?.authenticationMethod).toBeUndefined();
+    expect(client.tokens).toHaveLength(1);
     await client.reply([connack(0)]);
+    expect(client.received).toMatchObject([{ cmd: 'connack', reasonCode: 0 }]);
     await client.clock.advance(LIFE_MS + 1_000);
     expect(client.errors).toEqual([]);
+    expect(client.closes).toEqual([]);
   });
 
   test('that refuses a token that has just expired does not reach the library, which then asks for another token', async () => {

@@ -256,6 +256,39 @@ describe('reconnecting', () => {
     expect(await received).toEqual(['again']);
   });
 
+  test.each([
+    { name: 'MQTT 3.1.1', protocolVersion: 4, isAttached: false },
+    { name: 'MQTT 3.1.1, a transport without `connect`', protocolVersion: 4, isAttached: true },
+    { name: 'MQTT 5.0', protocolVersion: 5, isAttached: false },
+  ] as const)(
+    'subscribes again to each of many long filters: $name',
+    async ({ protocolVersion, isAttached }) => {
+      const errors: unknown[] = [];
+      const transport = createTransport({ onEvent: (event) => event.type === 'error' && errors.push(event) });
+      const { createWebsocket } = transport;
+      const client = isAttached
+        ? mqtt.connect(gateway.url, { protocolVersion, createWebsocket })
+        : connect(mqtt, gateway.url, { protocolVersion }, transport);
+      if (isAttached) transport.attach(client);
+      clients.push(client);
+      await happens(client, 'connect');
+      const filters = numbers(300).map((number, index) =>
+        `${number}/`.padEnd(20 + ((index * 37) % 900), 'é'),
+      );
+      await Promise.all(filters.map((filter) => client.subscribeAsync(filter)));
+      const held = () => [...broker.sessions.values()].map(({ subscriptions }) => subscriptions.size);
+      expect(held()).toEqual([300]);
+      gateway.cut();
+      await happens(client, 'connect');
+      await expect.poll(held, PATIENT).toEqual([300]);
+      // All at once.
+      await client.unsubscribeAsync(filters.slice(0, 9));
+      await client.subscribeAsync(filters);
+      expect(held()).toEqual([300]);
+      expect(errors).toEqual([]);
+    },
+  );
+
   test.each([1, 2] as const)('delivers a publish of QoS %i whose handler failed', async (qos) => {
     let failures = 1;
     fate = (packets) => (packets.some(({ cmd }) => cmd === 'publish') && failures-- > 0 ? 'fail' : 'handle');

@@ -144,6 +144,23 @@ describe('frames that were taken in part (3)', () => {
     expect(harness.sent.slice(-2)).toEqual(['b', 'b']);
   });
 
+  test('wait without a limit while more is waiting; where nothing comes they are sent again after a growing time', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.write(publish('a', 1, 1));
+    for (let count = 0; count < 9; count += 1) await harness.reply([publish('q')], { taken: 0, more: true });
+    expect(harness.sent).toHaveLength(10);
+    for (const waitMs of [100, 200]) {
+      const before = harness.sent.length;
+      await harness.reply([], { taken: 0, more: true });
+      await harness.clock.advance(waitMs - 1);
+      expect(harness.sent).toHaveLength(before);
+      await harness.clock.advance(1);
+      expect(harness.sent).toHaveLength(before + 1);
+    }
+    expect(harness.errors).toEqual([]);
+  });
+
   test('send a DISCONNECT that was not taken again before the socket is closed', async () => {
     const harness = new Harness();
     await harness.connect();

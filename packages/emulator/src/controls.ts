@@ -72,6 +72,6 @@ async function invoke(gateway: Gateway, functionName: string, event: unknown): P
 export function stopGateway(gateway: Gateway): void {
   gateway.stopped = true;
   for (const connection of gateway.connections.values()) connection.cancelTimers();
-  gateway.sqs.stop();
+  gateway.attached?.stop();
   for (const lambda of gateway.functions) lambda.stop();
 }

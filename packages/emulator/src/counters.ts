@@ -1,6 +1,5 @@
 import type { Clock } from './clock/clock.ts';
 import { BILLED_MESSAGE_BYTES } from './limits.ts';
-import { type SqsSnapshot, SqsTally } from './sqs/tally.ts';
 
 /** Messages of one kind. */
 export interface MessageTally {
@@ -46,7 +45,6 @@ export interface CountersSnapshot {
   };
   /** By method and status, as `POST 200`. */
   readonly managementCalls: Readonly<Record<string, number>>;
-  readonly sqs: SqsSnapshot;
   /** By name: faults that have struck, and other events that a test expects to be zero. */
   readonly events: Readonly<Record<string, number>>;
 }
@@ -55,7 +53,6 @@ export type MessageKind = keyof CountersSnapshot['messages'];
 export type InvocationEnd = 'returned' | 'error' | 'timeout';
 
 export class Counters {
-  readonly sqs = new SqsTally();
   readonly #clock: Clock;
   readonly #openedAtMs = new Map<string, number>();
   #messages = emptyMessages();
@@ -83,7 +80,6 @@ export class Counters {
     };
     this.#managementCalls = {};
     this.#events = {};
-    this.sqs.reset();
     for (const id of this.#openedAtMs.keys()) this.#openedAtMs.set(id, this.#clock.now());
   }
 
@@ -100,7 +96,6 @@ export class Counters {
       lambda: this.#lambda,
       managementCalls: this.#managementCalls,
       events: this.#events,
-      sqs: this.sqs.snapshot(),
     });
   }
 

@@ -1,7 +1,6 @@
 import type { Random } from './clock/random.ts';
 import type { ConnectEvent, DisconnectEvent, MessageEvent, RouteEvent } from './gateway/events.ts';
 import type { ScheduledEvent } from './lambda/schedule.ts';
-import type { SqsFaults } from './sqs/faults.ts';
 
 /** A probability from 0 to 1, drawn from the emulator's seed, or a function that decides. */
 export type Chance<Subject> = number | ((subject: Subject) => boolean);
@@ -40,7 +39,7 @@ export interface CutPoint {
 }
 
 /** The faults, and how often each strikes. By default none does, except `shuffle`. */
-export interface Faults extends SqsFaults {
+export interface Faults {
   /**
    * Messages start, and replies and concurrent posts leave, in a random order, a few turns of the event loop late.
    * Posts that wait for each other keep their order.
@@ -69,6 +68,8 @@ export interface Faults extends SqsFaults {
   readonly killAfterCall?: Chance<ManagementCall>;
   /** The same at `environment.checkpoint(name)`. */
   readonly killAtCheckpoint?: Chance<Checkpoint>;
+  /** A call of any method is answered 500, and has no effect. */
+  readonly callFails?: Chance<ManagementCall>;
   /** A POST is answered 410 though the connection is there. */
   readonly postGone?: Chance<ManagementCall>;
   /** A POST is answered 429. */

@@ -1,15 +1,8 @@
 export { type Clock, systemClock } from './clock/clock.ts';
 export { ManualClock } from './clock/manual-clock.ts';
 export type { CountersSnapshot, InvocationTally, MessageTally } from './counters.ts';
-export * from './dynamodb/index.ts';
-export type {
-  SqsBatchResponse,
-  SqsEvent,
-  SqsRecord,
-  SqsRecordMessageAttribute,
-} from './event-source/events.ts';
-export type { EventSourceFunction, EventSourceOptions } from './event-source/options.ts';
 export type { Chance, Checkpoint, CutPoint, Delay, FaultName, Faults, ManagementCall } from './faults.ts';
+export type { Doorkeeper } from './gateway/doorkeeper.ts';
 export type {
   AuthorizerContext,
   AuthorizerEvent,
@@ -46,18 +39,5 @@ export type {
   RouteOptions,
 } from './options.ts';
 export type { IamCaller } from './signature/iam-caller.ts';
-export {
-  createSqs,
-  type QueueNames,
-  type Sqs,
-  type SqsOptions,
-  type StandaloneSqs,
-} from './sqs/create-sqs.ts';
-export type { SqsCall, SqsEntry, SqsFaults, SqsMessage, SqsReceive } from './sqs/faults.ts';
-export { DEFAULT_SQS_LIMITS, type SqsLimits } from './sqs/limits.ts';
-export type { QueueOptions, RedriveOptions } from './sqs/queue-options.ts';
-export type { SqsCaller, SqsRequestHandler } from './sqs/request-handler.ts';
-export type { Depth } from './sqs/shelf.ts';
-export type { SqsRequestTally, SqsSnapshot } from './sqs/tally.ts';
 export { type Emulator, startEmulator } from './start-emulator.ts';
 export { type InProcessEmulator, type ManagementRequest, startInProcess } from './start-in-process.ts';

@@ -46,6 +46,8 @@ export interface EmulatorLimits {
   readonly connectionsMax: number;
   /** Messages of one connection that wait for an invocation or run in one. Ours. Beyond it: close 1008. */
   readonly pendingMessagesPerConnectionMax: number;
+  /** From so many of them on the socket is not read. Ours: API Gateway reads on, and AWS has executions for all. */
+  readonly messagesReadAheadMax: number;
   /** Management requests of frozen and dead environments that are held. Ours. Beyond it their sockets are cut. */
   readonly heldRequestsMax: number;
 }
@@ -71,6 +73,7 @@ export const DEFAULT_LIMITS: EmulatorLimits = {
   requestBytesMax: 10 * 1024 * 1024,
   connectionsMax: 10_000,
   pendingMessagesPerConnectionMax: 1_000,
+  messagesReadAheadMax: 1_000,
   heldRequestsMax: 1_000,
 };
 

@@ -1,15 +1,16 @@
 import type { Clock } from './clock/clock.ts';
 import { systemClock } from './clock/clock.ts';
 import { randomSeed } from './clock/random.ts';
-import type { EventSourceOptions } from './event-source/options.ts';
 import type { Faults } from './faults.ts';
+import type { CreateFunction } from './gateway/create-gateway.ts';
+import type { Doorkeeper } from './gateway/doorkeeper.ts';
 import type { RouteEvent } from './gateway/events.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import type { UpgradeRequest } from './gateway/read-handshake.ts';
 import type { ScheduleOptions } from './lambda/schedule.ts';
 import type { AuthorizerHandlers, CreateEnvironment, Handler, Handlers } from './lambda/types.ts';
 import { DEFAULT_LIMITS, type EmulatorLimits } from './limits.ts';
 import type { IamCaller } from './signature/iam-caller.ts';
-import { DEFAULT_SQS_LIMITS, type SqsLimits } from './sqs/limits.ts';
-import type { QueueOptions } from './sqs/queue-options.ts';
 
 export interface FunctionOptions {
   /** @default 'apus' */
@@ -53,6 +54,17 @@ export interface RouteOptions {
   readonly routeResponse: boolean;
   /** The route has a MOCK integration: no function is invoked. Only without a route response. @default false */
   readonly mock?: boolean;
+}
+
+/** The answer to a handshake that is refused. */
+export interface HandshakeRefusal {
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** A service beside the functions. */
+export interface Attached {
+  stop(): void;
 }
 
 export interface EmulatorOptions {
@@ -99,19 +111,23 @@ export interface EmulatorOptions {
    * @default 'close'
    */
   readonly throttledMessage?: 'close' | 'error-frame';
+  /**
+   * The client's IP address, as `$connect` gets it, or the refusal of the handshake before `$connect`.
+   * @default the address of the socket
+   */
+  readonly sourceOf?: (request: UpgradeRequest) => string | HandshakeRefusal;
   /** How names of headers reach `$connect`. @default 'as-sent' */
   readonly headerNames?: 'as-sent' | 'lower-case' | 'random-case';
-  /** Queues that exist from the start, in any order. Create more with `emulator.sqs.createQueue`. */
-  readonly queues?: readonly QueueOptions[];
-  /** Queues that invoke functions. */
-  readonly eventSources?: readonly EventSourceOptions[];
+  /** Adds another service to the account, whose events may invoke functions: the queues of `@apus/emulated-aws`. */
+  readonly attach?: ((gateway: Gateway, createFunction: CreateFunction) => Attached) | undefined;
   /** Functions that are invoked at fixed rates. */
   readonly schedules?: readonly ScheduleOptions[];
   /** Functions for `emulator.invoke`: for a bridge between Lambda and a service that the emulator does not have. */
   readonly functions?: readonly InvokedFunction[];
   readonly faults?: Faults;
+  /** @default the first `connectionsMax` connections get the places */
+  readonly doorkeeper?: Doorkeeper | undefined;
   readonly limits?: Partial<EmulatorLimits>;
-  readonly sqsLimits?: Partial<SqsLimits>;
   /** @default the machine's */
   readonly clock?: Clock;
   /**
@@ -139,14 +155,18 @@ export type FunctionSettings = Required<FunctionOptions>;
 /** The options with every default filled in. */
 export interface Settings
   extends Required<
-    Omit<EmulatorOptions, 'authorizer' | 'iamCallers' | 'domainName' | 'lambda' | 'limits' | 'sqsLimits'>
+    Omit<
+      EmulatorOptions,
+      'attach' | 'authorizer' | 'iamCallers' | 'doorkeeper' | 'domainName' | 'lambda' | 'limits'
+    >
   > {
+  readonly attach: EmulatorOptions['attach'];
   readonly authorizer: AuthorizerOptions | undefined;
   readonly iamCallers: readonly IamCaller[] | undefined;
+  readonly doorkeeper: Doorkeeper | undefined;
   readonly domainName: string | undefined;
   readonly lambda: FunctionSettings;
   readonly limits: EmulatorLimits;
-  readonly sqsLimits: SqsLimits;
   /** Whether the seed was given. */
   readonly hasSeededIds: boolean;
 }
@@ -175,9 +195,8 @@ const DEFAULTS = {
   pingResetsIdle: false,
   splitLargeMessages: false,
   throttledMessage: 'close',
+  sourceOf: ({ socket }: UpgradeRequest) => socket.remoteAddress ?? '',
   headerNames: 'as-sent',
-  queues: [],
-  eventSources: [],
   schedules: [],
   functions: [],
   faults: {},
@@ -193,13 +212,14 @@ export function resolveOptions(options: EmulatorOptions): Settings {
   return {
     ...DEFAULTS,
     ...options,
+    attach: options.attach,
     authorizer: options.authorizer,
     iamCallers: options.iamCallers,
+    doorkeeper: options.doorkeeper,
     domainName: options.domainName,
     seed: options.seed ?? randomSeed(),
     hasSeededIds: options.seed !== undefined,
     lambda: functionSettings(options.lambda),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    sqsLimits: { ...DEFAULT_SQS_LIMITS, ...options.sqsLimits },
   };
 }

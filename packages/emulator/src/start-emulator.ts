@@ -11,7 +11,6 @@ import { type Credentials, createCredentials, Principals } from './lambda/creden
 import { type EmulatorLimits, HTTP_CONNECTIONS_MAX } from './limits.ts';
 import { ManagementApi } from './management/api.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
-import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
 
 /** Longer than any caller keeps an idle connection: the caller should close first. */
 const KEEP_ALIVE_MS = 120_000;
@@ -26,8 +25,6 @@ export interface Emulator extends Controls {
   readonly credentials: Credentials;
   /** Start with the same seed to see the same choices; ids and credentials depend on it only if it was given. */
   readonly seed: number;
-  /** The queues; only those of the option `queues` exist at the start. */
-  readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
   /** Ends every connection without a `$disconnect`, kills every environment, and closes the port. */
   stop(): Promise<void>;
@@ -51,8 +48,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const settings = resolveOptions(options);
   checkExpression(settings.routeSelectionExpression);
   checkRoutes(settings.routes);
+  const { doorkeeper } = settings;
   const server = createHttpServer(settings.limits);
+  if (doorkeeper === undefined) server.maxConnections = settings.limits.connectionsMax + HTTP_CONNECTIONS_MAX;
   const sockets = trackSockets(server);
+  server.on('connection', (socket) => doorkeeper?.arrive(socket));
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
   const host = `${settings.host}:${(server.address() as AddressInfo).port}`;
@@ -73,7 +73,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     region: settings.region,
     credentials,
     seed: settings.seed,
-    sqs: sqsOf(gateway.sqs),
     counters: gateway.counters,
     ...controlsOf(gateway),
     async stop() {
@@ -84,21 +83,15 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
-/** A server whose requests are bounded in time, size and number. */
-function createHttpServer({
-  requestTimeoutMs: timeoutMs,
-  requestHeaderBytesMax,
-  connectionsMax,
-}: EmulatorLimits): Server {
-  const server = createServer({
+/** A server whose requests are bounded in time and size. */
+function createHttpServer({ requestTimeoutMs: timeoutMs, requestHeaderBytesMax }: EmulatorLimits): Server {
+  return createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: timeoutMs,
     requestTimeout: timeoutMs,
     connectionsCheckingInterval: Math.max(timeoutMs / 4, 100),
     maxHeaderSize: requestHeaderBytesMax,
   });
-  server.maxConnections = connectionsMax + HTTP_CONNECTIONS_MAX;
-  return server;
 }
 
 /** Node.js itself does not track sockets that it has handed over to WebSocket. */

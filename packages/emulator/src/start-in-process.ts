@@ -9,7 +9,6 @@ import type { Environment } from './lambda/types.ts';
 import { ManagementApi } from './management/api.ts';
 import { ManagementError } from './management/error.ts';
 import { type EmulatorOptions, resolveOptions } from './options.ts';
-import { type Sqs, sqsOf } from './sqs/create-sqs.ts';
 
 /** A request to the @connections API. */
 export interface ManagementRequest {
@@ -27,7 +26,6 @@ export interface InProcessEmulator extends Controls {
   /** The same for clients of another IP address. */
   webSocketFrom(address: string): InProcessWebSocket;
   readonly seed: number;
-  readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
   /** The @connections API for an execution environment. Signatures are not checked. */
   call(environment: Environment, request: ManagementRequest): Promise<{ status: number; body: Buffer }>;
@@ -58,7 +56,6 @@ export function startInProcess(options: EmulatorOptions): InProcessEmulator {
     WebSocket: inProcessDoor(gateway, LOOPBACK),
     webSocketFrom: (address) => inProcessDoor(gateway, address),
     seed: settings.seed,
-    sqs: sqsOf(gateway.sqs),
     counters: gateway.counters,
     ...controlsOf(gateway),
     async call({ variables }, request) {

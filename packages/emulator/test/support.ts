@@ -15,7 +15,7 @@ import {
 export const ok = { statusCode: 200 };
 
 /** Handlers that accept every client and echo its messages. */
-const echo: Handlers = {
+export const echo: Handlers = {
   connect: async () => ok,
   default: async (event) => ({ ...ok, body: event.body }),
   disconnect: async () => ok,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../src/clock/clock.ts';
 import { FreezingClock } from '../src/clock/freezing-clock.ts';
 import { ManualClock } from '../src/clock/manual-clock.ts';
@@ -70,6 +70,30 @@ test('a token bucket gives its burst at once, and then its rate', async () => {
   expect(takeAll()).toBe(1);
   await clock.advance(60_000);
   expect(takeAll()).toBe(3);
+});
+
+test.each([-2_000, -3_600_000, 3_600_000])(
+  'the system clock goes on where the wall clock steps by %i ms',
+  (ms) => {
+    const before = systemClock.now();
+    const now = Date.now.bind(Date);
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const passedMs = systemClock.now() - before;
+    expect(passedMs).toBeGreaterThanOrEqual(0);
+    expect(passedMs).toBeLessThan(1_000);
+  },
+);
+
+test('a token bucket loses nothing where its clock goes back', () => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, setTimer: () => () => {} };
+  const bucket = new TokenBucket(clock, 10, 3);
+  expect(bucket.take()).toBe(true);
+  nowMs = -3_600_000;
+  expect(bucket.take()).toBe(true);
+  nowMs += 100;
+  expect([bucket.take(), bucket.take(), bucket.take()]).toEqual([true, true, false]);
 });
 
 test('the same seed makes the same choices, in the same order', async () => {

@@ -1,4 +1,4 @@
-import type { Awaitable, Identity, Refusal, Rule } from '@apus/broker';
+import type { Awaitable, Identity, PeerCertificate, Refusal, Rule } from '@apus/broker';
 
 /** The credentials of a client: a token in the handshake, or a user name and a password in CONNECT. */
 export interface Shown {
@@ -8,6 +8,7 @@ export interface Shown {
   readonly clientId?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: Uint8Array | undefined;
+  readonly certificate?: PeerCertificate | undefined;
   /** Address of the client, perhaps with its port. */
   readonly address: string;
 }
@@ -18,6 +19,8 @@ export interface Shown {
  */
 export interface NotMine {
   readonly notMine: string;
+  /** It could not be checked: it is not counted as a wrong one. @default false */
+  readonly isUndecided?: boolean;
 }
 
 /** An identity, a refusal that ends the chain, or "ask the next one". A reason never contains the credential. */

@@ -9,6 +9,7 @@ import {
 } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import type { ChainAuthenticator, Shown } from './answer.ts';
+import type { GuessLimiter } from './guess-limiter.ts';
 import type { KnownTenants } from './tenants/known-tenants.ts';
 
 /** Characters of all reasons together why no authenticator took a credential. */
@@ -22,18 +23,27 @@ export class Chain implements Authenticator {
   /** Applies the rules of identities, which some authenticators keep and may change. */
   readonly authorizer = new RulesAuthorizer((identity) => this.#rulesOf(identity));
   readonly #authenticators: readonly ChainAuthenticator[];
-
+  readonly #limiter: GuessLimiter;
   readonly #tenants: Pick<KnownTenants, 'planned'> | undefined;
 
-  /** @param tenants gives identities the plans of their tenants. @default there are no plans */
-  constructor(authenticators: readonly ChainAuthenticator[], tenants?: Pick<KnownTenants, 'planned'>) {
+  /**
+   * @param limiter shared with the authenticators, each of which counts the wrong ones that it refuses itself
+   * @param tenants gives identities the plans of their tenants. @default there are no plans
+   */
+  constructor(
+    authenticators: readonly ChainAuthenticator[],
+    limiter: GuessLimiter,
+    tenants?: Pick<KnownTenants, 'planned'>,
+  ) {
     this.#authenticators = authenticators;
+    this.#limiter = limiter;
     this.#tenants = tenants;
   }
 
   /** Authenticates CONNECT. An identity that the handshake has verified stands, and CONNECT does not change it. */
   authenticate({ peer, clientId, username, password }: Credentials): Awaitable<Identity | Refusal> {
-    return peer.identity ?? this.ask({ clientId, username, password, address: peer.address });
+    const { address, certificate, identity } = peer;
+    return identity ?? this.ask({ clientId, username, password, address, certificate });
   }
 
   /** Authenticates a token, from a handshake or from AUTH. */
@@ -57,17 +67,37 @@ export class Chain implements Authenticator {
   }
 
   async ask(shown: Shown): Promise<Identity | Refusal> {
-    const hasShown = shown.token !== undefined || shown.password !== undefined;
+    const { username, password, address } = shown;
+    if (password === undefined) return await this.#askEach(shown);
+    return await this.#limiter.run(
+      username,
+      address,
+      async () => this.#limiter.refusal(username, address) ?? (await this.#askEach(shown)),
+    );
+  }
+
+  async #askEach(shown: Shown): Promise<Identity | Refusal> {
+    const { token, username, password, certificate, address } = shown;
+    const hasShown = (token ?? password ?? certificate) !== undefined;
     const reasons = new Set<string>();
+    let isUndecided = false;
     for (const authenticator of this.#authenticators) {
       if (!hasShown && authenticator.isAskedAlways !== true) continue;
       const answer = await authenticator.authenticate(shown);
       if ('refused' in answer) return answer;
-      if (!('notMine' in answer)) return this.#tenants === undefined ? answer : this.#tenants.planned(answer);
+      if (!('notMine' in answer)) return NO_TEXT.test(answer.name) ? NOT_A_NAME : this.#taken(shown, answer);
       reasons.add(answer.notMine);
+      isUndecided ||= answer.isUndecided === true;
     }
+    // [SEC-GUESS-7]: a password that no authenticator takes is a wrong one, whatever each of them has answered.
+    if (token === undefined && reasons.size > 0 && !isUndecided) this.#limiter.wrong(username, address);
     if (!hasShown) return NOTHING_SHOWN;
     return notTaken(shown, [...reasons].join('; ').slice(0, REASONS_LENGTH_MAX));
+  }
+
+  #taken({ token, username, address }: Shown, identity: Identity): Awaitable<Identity | Refusal> {
+    if (token === undefined && username !== undefined) this.#limiter.right(username, address);
+    return this.#tenants === undefined ? identity : this.#tenants.planned(identity);
   }
 
   #rulesOf(identity: Identity): readonly Rule[] | undefined {
@@ -75,6 +105,14 @@ export class Chain implements Authenticator {
     return this.#authenticators.find(({ source }) => source === identity.source)?.rulesOf?.(identity);
   }
 }
+
+/** What no string of MQTT holds [MQTT-1.5.4-1] [MQTT-1.5.4-2] [SEC-TOKEN-10]: names stand in topics and in packets. */
+const NO_TEXT = /\0|\p{Surrogate}/u;
+
+const NOT_A_NAME: Refusal = {
+  refused: ReasonCode.NotAuthorized,
+  reason: 'The name of this identity is no string of MQTT: it has U+0000, or half of a surrogate pair',
+};
 
 const NOTHING_SHOWN: Refusal = {
   refused: ReasonCode.NotAuthorized,

@@ -17,7 +17,7 @@ export async function fetchText(
   { timeoutMs, bytesMax }: FetchLimits,
 ): Promise<string> {
   const response = await fetch(url, {
-    redirect: 'error',
+    redirect: 'manual',
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),
   });

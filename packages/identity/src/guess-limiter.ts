@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock, Refusal } from '@apus/broker';
+import { type Clock, type Refusal, steadyNow } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import { addressGroup } from './address-group.ts';
 import { KnownPlaces } from './known-places.ts';
@@ -70,6 +70,8 @@ export class GuessLimiter {
     keysMax: KEYS_MAX,
   });
   readonly #known = new KnownPlaces();
+  /** Tries under way, by name and address, and those that wait for them. */
+  readonly #tries = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -89,9 +91,26 @@ export class GuessLimiter {
     return { refused: ReasonCode.ConnectionRateExceeded, reason };
   }
 
+  /**
+   * Runs a try, of which as many are under way as are free: those that come at once are not more than those that come
+   * one by one. A name that has logged in from that address does not wait. [SEC-GUESS-7]
+   */
+  async run<T>(name: string | undefined, address: string, task: () => Promise<T>): Promise<T> {
+    const group = addressGroup(address);
+    const pair = name === undefined ? group : pairOf(keyOf(name), group);
+    const isKnown = () => name !== undefined && this.#known.has(keyOf(name), group);
+    if (isKnown()) return await task();
+    await this.#enter(pair, name === undefined ? FREE_PER_ADDRESS : FREE_PER_NAME);
+    try {
+      return await task();
+    } finally {
+      this.#leave(pair, isKnown());
+    }
+  }
+
   /** Returns the wait; 0: the next try is checked. */
   waitMs(name: string | undefined, address: string): number {
-    const nowMs = this.#clock.now();
+    const nowMs = steadyNow(this.#clock);
     const group = addressGroup(address);
     if (name === undefined) return this.#addressWaitMs(group, nowMs);
     const key = keyOf(name);
@@ -104,7 +123,7 @@ export class GuessLimiter {
   }
 
   wrong(name: string | undefined, address: string): void {
-    const nowMs = this.#clock.now();
+    const nowMs = steadyNow(this.#clock);
     const group = addressGroup(address);
     this.#addresses.add(group, nowMs);
     if (name === undefined) return;
@@ -121,6 +140,24 @@ export class GuessLimiter {
     const group = addressGroup(address);
     this.#pairs.delete(pairOf(key, group));
     this.#known.add(key, group);
+  }
+
+  #enter(pair: string, runningMax: number): Promise<void> | undefined {
+    const tries = this.#tries.get(pair) ?? { running: 0, waiting: [] };
+    this.#tries.set(pair, tries);
+    if (tries.running >= runningMax) return new Promise((resolve) => tries.waiting.push(resolve));
+    tries.running += 1;
+    return undefined;
+  }
+
+  /** The next one takes the place; all do if the name was right. */
+  #leave(pair: string, isKnown: boolean): void {
+    const tries = this.#tries.get(pair);
+    if (tries === undefined) return;
+    const next = tries.waiting.splice(0, isKnown ? tries.waiting.length : 1);
+    tries.running += next.length - 1;
+    if (tries.running === 0) this.#tries.delete(pair);
+    for (const goOn of next) goOn();
   }
 
   #isSuspect(name: string, group: string, nowMs: number): boolean {

@@ -21,6 +21,7 @@ export {
 } from './bans/ban-entry.ts';
 export { peerHostOf } from './bans/peer-host.ts';
 export { Chain } from './chain.ts';
+export { changeUsersFile, usersInFile } from './change-users-file.ts';
 export { createAuthorizer, readAuthorization } from './configuration/authorization.ts';
 export {
   checkCookieOrigins,
@@ -34,7 +35,9 @@ export { Fields } from './configuration/fields.ts';
 export type { IamConfiguration } from './configuration/iam.ts';
 export type { ChainContext, HookContext, UsersOwner } from './configuration/kind.ts';
 export { ConfigurationError } from './configuration-error.ts';
+export { Crowd } from './crowd.ts';
 export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+export { type ForeignHash, isForeignDigest } from './foreign-hash.ts';
 export { GuessLimiter } from './guess-limiter.ts';
 export { handshakeAuthenticator } from './handshake-identity.ts';
 export {
@@ -61,9 +64,16 @@ export {
 } from './jwt/signing-secrets.ts';
 export { jwkKey, pemKey, secretKey, type VerificationKey } from './jwt/verification-key.ts';
 export { LeakyCounts, type LeakyCountsOptions } from './leaky-counts.ts';
-export { hashPassword, isPassword, type PasswordHash, parsePasswordHash } from './password-hash.ts';
+export {
+  hashPassword,
+  isPassword,
+  type PasswordHash,
+  parsePasswordHash,
+  wrapForeignHash,
+} from './password-hash.ts';
 export { readClientIds } from './read-client-ids.ts';
 export { Refreshed, SourceUnavailable } from './refreshed.ts';
+export { readIfThere, replaceFile } from './replace-file.ts';
 export * from './rules/limits.ts';
 export { type RuleSources, readRules } from './rules/read-rules.ts';
 export { type ReadUser, StoredUsers } from './stored-users.ts';

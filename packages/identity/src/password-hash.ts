@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { type ForeignHash, foreignHashOf, formatForeignHash, parseForeignHash } from './foreign-hash.ts';
 
 /** The cost of scrypt (RFC 7914): 16 MiB and some 50 ms for each password tried. */
 const COST = 16_384;
@@ -16,6 +17,8 @@ export interface PasswordHash {
   readonly parallelism: number;
   readonly salt: Buffer;
   readonly key: Buffer;
+  /** scrypt is of this hash of the broker that the user came from, and not of the password. */
+  readonly of?: ForeignHash;
 }
 
 /** The text that a users file holds: `scrypt:16384:8:1:{salt}:{key}`, the last two in base64url. */
@@ -27,17 +30,25 @@ export async function hashPassword(password: Uint8Array): Promise<string> {
   return ['scrypt', COST, BLOCK_SIZE, PARALLELISM, ...encoded].join(':');
 }
 
+/** The text for a user of another broker, whose password only its client knows: `{as above}:{foreign hash}`. */
+export async function wrapForeignHash(key: Uint8Array, hash: ForeignHash): Promise<string> {
+  return `${await hashPassword(key)}:${formatForeignHash(hash)}`;
+}
+
 /** Undefined if the text is no hash of Apus. */
 export function parsePasswordHash(text: string): PasswordHash | undefined {
-  const match = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,2}):([\w-]{8,}):([\w-]{16,})$/.exec(text);
+  const match = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,2}):([\w-]{8,}):([\w-]{16,})(?::(.+))?$/.exec(text);
   if (match === null) return undefined;
-  const [, cost, blockSize, parallelism, salt = '', key = ''] = match;
+  const [, cost, blockSize, parallelism, salt = '', key = '', foreign] = match;
+  const of = foreign === undefined ? undefined : parseForeignHash(foreign);
+  if (foreign !== undefined && of === undefined) return undefined;
   const hash = {
     cost: Number(cost),
     blockSize: Number(blockSize),
     parallelism: Number(parallelism),
     salt: Buffer.from(salt, 'base64url'),
     key: Buffer.from(key, 'base64url'),
+    ...(of !== undefined && { of }),
   };
   const isPowerOfTwo = hash.cost > 1 && (hash.cost & (hash.cost - 1)) === 0;
   const isAffordable = 128 * hash.cost * hash.blockSize <= MEMORY_BYTES_MAX;
@@ -45,13 +56,14 @@ export function parsePasswordHash(text: string): PasswordHash | undefined {
 }
 
 export async function isPassword(password: Uint8Array, hash: PasswordHash): Promise<boolean> {
-  return timingSafeEqual(await derive(password, hash, hash.key.length), hash.key);
+  const hashed = hash.of === undefined ? password : await foreignHashOf(password, hash.of);
+  return timingSafeEqual(await derive(hashed, hash, hash.key.length), hash.key);
 }
 
 /** Runs on the thread pool, so the event loop is not blocked. */
 function derive(
   password: Uint8Array,
-  { cost, blockSize, parallelism, salt }: Omit<PasswordHash, 'key'>,
+  { cost, blockSize, parallelism, salt }: Omit<PasswordHash, 'key' | 'of'>,
   keyBytes: number,
 ): Promise<Buffer> {
   const options = { cost, blockSize, parallelization: parallelism, maxmem: 2 * MEMORY_BYTES_MAX };

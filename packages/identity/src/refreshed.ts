@@ -1,4 +1,4 @@
-import type { Clock } from '@apus/broker';
+import { type Clock, steadyNow } from '@apus/broker';
 
 export interface RefreshedOptions<T> {
   /** The name for errors, such as "the keys at https://id.example/jwks.json". */
@@ -55,11 +55,11 @@ export class Refreshed<T> {
   #isPaused(): boolean {
     if (this.#reading !== undefined) return false;
     const pauseMs = this.#error === undefined ? this.#options.againMs : RETRY_MS;
-    return this.#options.clock.now() - this.#triedAtMs < pauseMs;
+    return steadyNow(this.#options.clock) - this.#triedAtMs < pauseMs;
   }
 
   #ageMs(): number {
-    return this.#options.clock.now() - (this.#value?.readAtMs ?? Number.NEGATIVE_INFINITY);
+    return steadyNow(this.#options.clock) - (this.#value?.readAtMs ?? Number.NEGATIVE_INFINITY);
   }
 
   /** One read at a time: clients that come at the same time wait for the same one. */
@@ -72,9 +72,9 @@ export class Refreshed<T> {
 
   async #readOnce(): Promise<void> {
     const { read, clock, failed } = this.#options;
-    this.#triedAtMs = clock.now();
+    this.#triedAtMs = steadyNow(clock);
     try {
-      this.#value = { is: await read(), readAtMs: clock.now() };
+      this.#value = { is: await read(), readAtMs: steadyNow(clock) };
       this.#error = undefined;
     } catch (error) {
       this.#error = error instanceof Error ? error : new Error(String(error));

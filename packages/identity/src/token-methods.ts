@@ -5,6 +5,7 @@ import {
   type Credentials,
   type Identity,
   type Peer,
+  reasonOf,
   Unavailable,
 } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
@@ -74,7 +75,7 @@ class TokenMethod implements AuthenticationMethod {
       if (!('refused' in answer) || answer.refused !== ReasonCode.ServerUnavailable) return answer;
       throw new Error(answer.reason);
     } catch (cause) {
-      throw new CheckUnavailable(`a token cannot be checked: ${String(cause)}`, { cause });
+      throw new CheckUnavailable(`a token cannot be checked: ${reasonOf(cause)}`, { cause });
     }
   }
 }

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Log } from '@apus/broker';
-import { readUsersFile, type User, type UserLookup, type Users } from './users-file.ts';
+import { changeUsersFile, type UsersChange, usersInFile } from './change-users-file.ts';
+import { readUsersFile, type User, type UserEntry, type UserLookup, type Users } from './users-file.ts';
 
 /**
  * How late a change is noticed. Watching by events would miss changes on network file systems and in mounted volumes.
@@ -45,6 +46,22 @@ export class WatchedUsersFile implements UserLookup {
 
   get(name: string): User | undefined {
     return this.#users.get(name);
+  }
+
+  /** All users with their fields, as the file has them now. */
+  entries(): readonly UserEntry[] {
+    return usersInFile(this.#path) ?? [];
+  }
+
+  /**
+   * Changes the file; the change is in force when this resolves. False: there was nothing to change.
+   *
+   * @throws {ConfigurationError} if the file would be wrong
+   */
+  async change(change: UsersChange): Promise<boolean> {
+    if (!changeUsersFile(this.#path, change)) return false;
+    await this.look();
+    return true;
   }
 
   /** Looks for changes from now on, until `stop`. */

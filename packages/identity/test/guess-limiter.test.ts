@@ -7,7 +7,8 @@ const HOUR_MS = 3_600_000;
 /** A limiter, and a clock that the test moves. */
 class Stage {
   nowMs = Date.parse('2026-01-01T00:00:00Z');
-  readonly limiter = new GuessLimiter({ now: () => this.nowMs });
+  steppedMs = 0;
+  readonly limiter = new GuessLimiter({ now: () => this.nowMs + this.steppedMs, steady: () => this.nowMs });
 
   /** Guesses as often as it may for some time, and counts the guesses. */
   guessesIn(durationMs: number, name: string | undefined, address: string): number {
@@ -66,6 +67,14 @@ describe('one address that guesses one name', () => {
       refused: 0x9f,
       reason: 'Too many wrong passwords came from this address; the next is looked at in 2 s',
     });
+  });
+
+  test.each([-HOUR_MS, HOUR_MS])('waits as long where the wall clock steps by %i ms [SEC-GUESS-1]', (ms) => {
+    const stage = new Stage();
+    stage.wrong(6, 'ada', HERE);
+    const waitMs = stage.limiter.waitMs('ada', HERE);
+    stage.steppedMs = ms;
+    expect(stage.limiter.waitMs('ada', HERE)).toBe(waitMs);
   });
 
   test('does not delay another address for that name [SEC-GUESS-2]', () => {

@@ -16,7 +16,12 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 function provider() {
-  const clock = { nowMs: NOW_MS, now: () => clock.nowMs };
+  const clock = {
+    nowMs: NOW_MS,
+    steppedMs: 0,
+    now: () => clock.nowMs + clock.steppedMs,
+    steady: () => clock.nowMs,
+  };
   return { ...chainOf([{ jwt: { jwksUrl: url, issuer: ISSUER, audience: AUDIENCE } }], clock), clock };
 }
 
@@ -109,6 +114,16 @@ describe('keys of a provider', () => {
     const token = await one.sign(CLAIMS);
     expect(await verify(token)).toMatchObject({ keyId: 'one' });
     server.publish(await signer('ES256', 'two'));
+    clock.nowMs += 10 * 60_000;
+    expect(await verify(token)).toMatchObject({ refused: 0x87 });
+  });
+
+  it('are refused as soon where the wall clock goes back', async () => {
+    const { verify, clock } = provider();
+    const token = await one.sign(CLAIMS);
+    expect(await verify(token)).toMatchObject({ keyId: 'one' });
+    server.publish(await signer('ES256', 'two'));
+    clock.steppedMs = -3_600_000;
     clock.nowMs += 10 * 60_000;
     expect(await verify(token)).toMatchObject({ refused: 0x87 });
   });

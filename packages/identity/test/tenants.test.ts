@@ -51,6 +51,14 @@ function chainOf(
   return (token: string) => chain.verify(token, ADDRESS);
 }
 
+describe('a name that is no string of MQTT [SEC-TOKEN-10]', () => {
+  it.each(['a\0', 'half \ud800 pair'])('is refused, and a well-formed one is taken: %j', async (sub) => {
+    const verify = chainOf();
+    expect(await verify(await own.sign({ tenant: 'acme', sub }))).toMatchObject({ refused: 0x87 });
+    expect(await verify(await own.sign({ tenant: 'acme', sub: 'Zoë 🐦' }))).toMatchObject({ name: 'Zoë 🐦' });
+  });
+});
+
 describe('a token that a tenant signed with a key of its own [SEC-TENANT-7]', () => {
   it('belongs to this tenant, with the default rules of the configuration or of its tenant, or its own', async () => {
     const verify = chainOf();

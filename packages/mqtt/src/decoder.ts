@@ -72,6 +72,11 @@ export class PacketDecoder {
     return this.#framer.reservedBytes;
   }
 
+  /** A copy of the bytes of which no packet has come: another decoder that is fed them goes on in this one's place. */
+  get unfinished(): Uint8Array {
+    return this.#framer.unfinished;
+  }
+
   /** The packets that these bytes complete; a violation is the last element. */
   push(bytes: Uint8Array): readonly (Packet | Violation)[] {
     const results: (Packet | Violation)[] = [];

@@ -79,6 +79,12 @@ export class Framer {
     this.#end = end;
   }
 
+  /** A copy of the bytes of which no packet has come. */
+  get unfinished(): Uint8Array {
+    const input = this.#input.subarray(this.#position, this.#end);
+    return Buffer.concat([this.#held.subarray(0, this.#heldLength), input]);
+  }
+
   /** Copies the input that has not been read, since its owner writes to it. Returns how many bytes. */
   keepInput(): number {
     this.push(Buffer.from(this.#input.subarray(this.#position, this.#end)));

@@ -15,7 +15,7 @@ export {
   reasonCodesOf,
   toConnackReturnCode,
 } from './reason-code-tables.ts';
-export { isFailure, ReasonCode, reasonCodeName } from './reason-codes.ts';
+export { isFailure, isPassing, ReasonCode, reasonCodeName } from './reason-codes.ts';
 export { filterForShape, shapeOf } from './shape.ts';
 export {
   containsWildcard,

@@ -1,4 +1,5 @@
 import type { Role } from './fixed-header.ts';
+import { FILTERS_PER_PACKET_MAX } from './limits.ts';
 import type { Packet, PacketType, ProtocolVersion } from './packets.ts';
 import { readReasonCode } from './read-acknowledgement.ts';
 import { checkAuthentication } from './read-connect.ts';
@@ -66,7 +67,8 @@ function inspectSubscribe(reader: PacketReader, version: ProtocolVersion): Inspe
   readPacketId(reader, version);
   const properties = version === 5 ? readProperties(reader, 'subscribe') : {};
   expectEntry(reader, 'A SUBSCRIBE has at least one topic filter'); // [MQTT-3.8.3-2]
-  while (reader.remaining > 0) {
+  for (let filters = 1; reader.remaining > 0; filters += 1) {
+    checkCount(reader, filters);
     reader.utf8String('a topic filter'); // [MQTT-3.8.3-1]
     checkSubscriptionOptions(reader, reader.uint8('the subscription options'), version);
   }
@@ -110,8 +112,17 @@ function inspectUnsubscribe(reader: PacketReader, version: ProtocolVersion): Ins
   readPacketId(reader, version);
   const properties = version === 5 ? readProperties(reader, 'unsubscribe') : {};
   expectEntry(reader, 'An UNSUBSCRIBE has at least one topic filter'); // [MQTT-3.10.3-2]
-  while (reader.remaining > 0) reader.utf8String('a topic filter'); // [MQTT-3.10.3-1]
+  for (let filters = 1; reader.remaining > 0; filters += 1) {
+    checkCount(reader, filters);
+    reader.utf8String('a topic filter'); // [MQTT-3.10.3-1]
+  }
   return { properties };
+}
+
+/** [SEC-WORK-8] */
+function checkCount(reader: PacketReader, filters: number): void {
+  if (filters > FILTERS_PER_PACKET_MAX)
+    reader.fail(ReasonCode.QuotaExceeded, `A packet has at most ${FILTERS_PER_PACKET_MAX} topic filters`);
 }
 
 function inspectUnsuback(reader: PacketReader, version: ProtocolVersion): Inspected {

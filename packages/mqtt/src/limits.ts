@@ -1,4 +1,4 @@
-/** Limits that the protocol itself sets, each with its section of MQTT 5.0. A broker's own limits are in the broker. */
+/** Limits that the protocol itself sets, each with its section of MQTT 5.0, and one of the codec. The others are in the broker. */
 
 /** A Packet Identifier is a two byte integer and never 0 (2.2.1). */
 export const PACKET_ID_MAX = 65_535;
@@ -21,16 +21,15 @@ export const TOPIC_BYTES_MAX = STRING_BYTES_MAX;
 
 /** Receive Maximum and Topic Alias are two byte integers; 0 is not allowed (3.1.2.11.3, 3.3.2.3.4). */
 export const RECEIVE_MAXIMUM_MAX = 65_535;
-export const TOPIC_ALIAS_MAX = 65_535;
 
 /** The value of an absent Receive Maximum (3.1.2.11.3). */
 export const RECEIVE_MAXIMUM_DEFAULT = 65_535;
 
-/** A Subscription Identifier is a Variable Byte Integer and never 0 (3.8.2.1.2). */
-export const SUBSCRIPTION_IDENTIFIER_MAX = VARIABLE_BYTE_INTEGER_MAX;
-
-/** A Session Expiry Interval of this value never ends (3.1.2.11.2). */
-export const SESSION_EXPIRY_NEVER = 0xffff_ffff;
-
 /** Keep Alive is a two byte integer of seconds: 18 hours, 12 minutes and 15 seconds (3.1.2.10). */
 export const KEEP_ALIVE_SECONDS_MAX = 65_535;
+
+/**
+ * Topic Filters of one SUBSCRIBE or UNSUBSCRIBE. Not the protocol's: a broker reads such a packet in one piece, and 2 MiB
+ * have room for 700,000 filters [SEC-WORK-8]. It is the number of subscriptions that a session has by default.
+ */
+export const FILTERS_PER_PACKET_MAX = 10_000;

@@ -58,6 +58,25 @@ export function isFailure(reasonCode: number): boolean {
   return reasonCode >= 0x80;
 }
 
+const PASSING: ReadonlySet<number> = new Set([
+  ReasonCode.UnspecifiedError,
+  ReasonCode.ImplementationSpecificError,
+  ReasonCode.ServerUnavailable,
+  ReasonCode.ServerBusy,
+  ReasonCode.ServerShuttingDown,
+  ReasonCode.KeepAliveTimeout,
+  ReasonCode.ReceiveMaximumExceeded,
+  ReasonCode.MessageRateTooHigh,
+  ReasonCode.QuotaExceeded,
+  ReasonCode.ConnectionRateExceeded,
+  ReasonCode.MaximumConnectTime,
+]);
+
+/** Whether a later attempt to connect may succeed. After all other reason codes the user has to change something. */
+export function isPassing(reasonCode: number): boolean {
+  return PASSING.has(reasonCode);
+}
+
 const NAMES: ReadonlyMap<number, string> = new Map([
   [0x00, 'Success'],
   [0x01, 'Granted QoS 1'],

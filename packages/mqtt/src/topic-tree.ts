@@ -41,6 +41,11 @@ export class TopicTree<T extends NonNullable<unknown>> {
 
   /** Lazily, in no particular order. A value set or deleted meanwhile may or may not be seen. */
   *match(filter: string): Generator<T, void, undefined> {
+    for (const value of this.walk(filter)) if (value !== undefined) yield value;
+  }
+
+  /** The same, with `undefined` for each other node that is looked at: the caller may end a walk that is long. */
+  *walk(filter: string): Generator<T | undefined, void, undefined> {
     const levels = filter.split('/');
     const stack: Frontier<T>[] = [{ nodes: [this.#root].values(), depth: 0 }];
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
@@ -50,10 +55,11 @@ export class TopicTree<T extends NonNullable<unknown>> {
         continue;
       }
       const depth = follow(node.label, levels, top.depth);
-      if (depth === NO_MATCH) continue;
       const level = levels[depth];
       // The filter matches here after its last level, and at `#`, which includes the parent level (4.7.1.2).
-      if ((level === undefined || level === '#') && node.value !== undefined) yield node.value;
+      const isMatch = depth !== NO_MATCH && (level === undefined || level === '#');
+      yield isMatch ? node.value : undefined;
+      if (depth === NO_MATCH) continue;
       const nodes = this.#next(node, level);
       if (nodes !== undefined) stack.push({ nodes, depth });
     }

@@ -3,6 +3,7 @@ import {
   decodePacket,
   encodePacket,
   encodePublish,
+  FILTERS_PER_PACKET_MAX,
   type PublishPacket,
   type PublishProperties,
   publishLength,
@@ -121,5 +122,30 @@ describe('reason codes', () => {
     expect(toConnackReturnCode(0x81)).toBeUndefined();
     expect(toConnackReturnCode(0x90)).toBeUndefined();
     expect(toConnackReturnCode(0x87)).toBe(5);
+  });
+});
+
+describe('a packet of topic filters', () => {
+  const filters = (count: number) => Array.from({ length: count }, (_, index) => `a/${index}`);
+  const options = { qos: 0, noLocal: false, retainAsPublished: false, retainHandling: 0 } as const;
+  const subscribe = (count: number) =>
+    encodePacket(
+      {
+        type: 'subscribe',
+        packetId: 1,
+        properties: {},
+        subscriptions: filters(count).map((topicFilter) => ({ topicFilter, ...options })),
+      },
+      5,
+    );
+  const unsubscribe = (count: number) =>
+    encodePacket({ type: 'unsubscribe', packetId: 1, properties: {}, topicFilters: filters(count) }, 5);
+
+  it.each([
+    ['subscribe', subscribe],
+    ['unsubscribe', unsubscribe],
+  ])('that is %s has 10,000 at most, and one with more is refused with 0x97 [SEC-WORK-8]', (type, encode) => {
+    expect(decodePacket(encode(FILTERS_PER_PACKET_MAX), 5)).toMatchObject({ type });
+    expect(decodePacket(encode(FILTERS_PER_PACKET_MAX + 1), 5)).toMatchObject({ reasonCode: 0x97 });
   });
 });

@@ -1,16 +1,19 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type Ban,
   type BanList,
   type BanName,
   type BanStore,
   type Broker,
+  type Clock,
   expulsionOf,
   isBanOn,
   isSuspension,
   type Log,
   type SessionRecord,
+  Turn,
 } from '@apus/broker';
-import { CloseCode } from './close-code.ts';
+import { CloseCode } from '@apus/door';
 import type { Links } from './links.ts';
 import type { LocalStores } from './stores.ts';
 
@@ -22,6 +25,7 @@ export interface BanKeeperOptions {
   readonly broker: Broker;
   /** Links of the node door. */
   readonly links: Links;
+  readonly clock: Clock;
   readonly log: Log;
   /**
    * Tells the other processes that share the store. Resolves when they have ended the banned clients.
@@ -29,6 +33,8 @@ export interface BanKeeperOptions {
    * @default there is none
    */
   readonly tellOthers?: (() => Promise<void>) | undefined;
+  /** Messages that wait to be published: those of banned clients are deleted. */
+  readonly delays: { free(ban: Ban): Promise<void> };
 }
 
 /** Bans of a node: in force in the broker's list, kept in the store, and enforced on connected clients [SEC-BAN-4]. */
@@ -51,7 +57,7 @@ export class BanKeeper {
    * When this resolves, the ban is stored and the banned clients are disconnected. False when the list is full.
    */
   async ban(ban: Ban): Promise<boolean> {
-    const { list, store, log, tellOthers } = this.#options;
+    const { list, store, log, tellOthers, delays } = this.#options;
     if (!list.add(ban)) return false;
     await this.#forgetEnded();
     if (!(await store.put(ban))) {
@@ -60,6 +66,10 @@ export class BanKeeper {
     }
     log.info('banned', { ...ban });
     await Promise.all([this.#enforce(ban), tellOthers?.()]);
+    // The ban is in force: where the store fails, the messages stay until they are due.
+    await delays.free(ban).catch((error: unknown) => {
+      log.error('delayed-messages-failed', { error: String(error) });
+    });
     return true;
   }
 
@@ -116,7 +126,14 @@ export class BanKeeper {
     const banned = [...stores.sessions.all()].filter(({ session, identity, attachment }) =>
       isBanOn(ban, identity, session.clientId, attachment?.holder),
     );
-    for (const record of banned) await this.#expel(ban, record);
+    let turn = new Turn(this.#options.clock);
+    for (const record of banned) {
+      await this.#expel(ban, record);
+      if (!turn.isOver) continue;
+      // [SEC-WORK-6] Meanwhile each packet of a client that is left ends its connection [SEC-BAN-1].
+      await setImmediate();
+      turn = new Turn(this.#options.clock);
+    }
     for (const link of links.all()) {
       const isUnconnected = link.state.phase !== 'connected';
       if (isUnconnected && ban.as === 'peerhost' && link.peer.host === ban.who)

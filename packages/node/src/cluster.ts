@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Slice } from '@apus/api';
 import type {
   Ban,
   Broker,
@@ -11,16 +11,14 @@ import type {
   StreamFeed,
   Timers,
 } from '@apus/broker';
+import type { Scheduler, SharedRates } from '@apus/door';
 import type { TenantStore } from '@apus/identity';
-import type { MemoryBudget } from '@apus/store-memory';
+import type { MemoryBudget, SharedHoldings } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
-import type { Slice } from './api/paging.ts';
 import type { Backlog, TenantFilter } from './bridges/bridges.ts';
-import type { SharedHoldings } from './quotas/shared-holdings.ts';
-import type { SharedRates } from './quotas/shared-rates.ts';
-import type { Scheduler } from './scheduler.ts';
 import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
+import type { ForwardedWire } from './transport.ts';
 import type { UsageJournal } from './usage/usage-journal.ts';
 
 /** The part of a node that a cluster uses before the node has a broker. */
@@ -79,14 +77,15 @@ export interface ClusterNode {
   saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends banned ones. */
   enforceBans(): Promise<void>;
-  /** Serves a client that is connected to another process: the socket carries its WebSocket. */
-  accept(peer: Peer, socket: Duplex): void;
+  /** Serves a client that is connected to another process, or a request: the socket carries the bytes as they came. */
+  accept(peer: Peer, wire: ForwardedWire, socket: Duplex): void;
 }
 
 /** A client that another process serves. */
 export interface ForwardedClient {
   readonly peer: Peer;
-  readonly socket: Socket;
+  readonly wire: ForwardedWire;
+  readonly socket: Duplex;
   /** Bytes that were read from the socket. */
   readonly read: readonly Buffer[];
 }

@@ -3,32 +3,40 @@ import { NODE_NAME } from '@apus/api';
 import {
   type Broker,
   Conflation,
+  type ConflationMemory,
   type Connections,
   createBroker,
+  type DueTimer,
   type Log,
   type Memory,
-  type Timer,
 } from '@apus/broker';
-import { type Tracer, tracedBroker, tracedConnections, tracedSubscriptions } from '@apus/cloud';
+import {
+  DELAYED_LIMITS,
+  type DropMeter,
+  KeptMessages,
+  LocalDelayedMessages,
+  LocalTimers,
+  PresenceTicker,
+  type RateQuota,
+  type Tracer,
+  tracedBroker,
+  tracedConnections,
+  tracedSubscriptions,
+} from '@apus/door';
+import { LocalHoldingQuota } from '@apus/store-memory';
 import type { Access } from './auth/access.ts';
 import type { NodeBridges } from './bridges/node-bridges.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeConnections } from './connections.ts';
-import { NodeDelayedMessages } from './delayed-messages.ts';
 import { DoorConnections } from './door-connections.ts';
-import type { DropMeter } from './drop-meter.ts';
 import type { GatewayDoor, SharedPorts } from './gateway.ts';
-import { KeptMessages } from './kept-messages.ts';
+import { gatewaySource } from './handshake.ts';
 import type { ResolvedOptions } from './options.ts';
-import { PresenceTicker } from './presence-ticker.ts';
-import { DELAYED_LIMITS } from './publish-delayed.ts';
 import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
-import { NodeHoldingQuota } from './quotas/holding-quota.ts';
-import type { RateQuota } from './quotas/rate-quota.ts';
 import { SharedDelayedMessages } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
-import { NodeTimers } from './timers.ts';
 import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
+import { UsersChanges } from './users-changes.ts';
 
 /** How the broker reaches clients, bridges and other processes. */
 export interface Outward {
@@ -44,17 +52,18 @@ export interface Composition {
   readonly broker: Broker;
   /** The connections of both doors. */
   readonly connections: Connections;
-  readonly timers: NodeTimers;
+  readonly timers: LocalTimers;
   readonly ticker: PresenceTicker;
-  readonly delays: NodeDelayedMessages | SharedDelayedMessages;
+  readonly delays: LocalDelayedMessages | SharedDelayedMessages;
   readonly gateway: GatewayDoor | undefined;
+  readonly usersChanges: UsersChanges;
 }
 
 export interface CompositionOptions {
   readonly options: ResolvedOptions;
   readonly access: Access;
   readonly opened: OpenedStores;
-  readonly memory: Memory;
+  readonly memory: Memory & ConflationMemory;
   readonly outward: Outward;
   readonly log: Log;
   readonly meter: TrafficMeter;
@@ -67,12 +76,13 @@ export async function composeBroker(composition: CompositionOptions): Promise<Co
   const { options, opened, outward, log, meter } = composition;
   const { clock } = options;
   const { node, cluster, tracer } = outward;
-  const timers: NodeTimers = new NodeTimers(clock, (timer) => fire(broker, timer, log));
+  const timers: LocalTimers = new LocalTimers(clock, (due) => fire(broker, due, log));
   const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
     cluster === undefined ? broker.tellRoom(tenant, room) : cluster.rooms.tick(tenant, room),
   );
   const delays = createDelays(composition);
-  const ports = createPorts(composition, { timers, ticker, delays });
+  const usersChanges = new UsersChanges(opened.stores.sessions, composition.access.authorizer, clock, log);
+  const ports = createPorts(composition, { timers, ticker, delays, usersChanges });
   const watch = watched(meter, tracer);
   const gateway = await openGateway(composition, ports, watch).catch(async (error: unknown) => {
     await opened.close();
@@ -83,21 +93,26 @@ export async function composeBroker(composition: CompositionOptions): Promise<Co
   const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
   for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
-  return { broker, connections, timers, ticker, delays, gateway };
+  return { broker, connections, timers, ticker, delays, gateway, usersChanges };
 }
 
 function createDelays({ options, opened, outward, log }: CompositionOptions): Composition['delays'] {
   const kept = new KeptMessages(opened.stores.retained, 'delayed', DELAYED_LIMITS);
-  const delayed = { kept, clock: options.clock, log };
+  const delayed = { kept, clock: options.clock, log, quotas: options.quotas.identity };
   const { cluster } = outward;
-  if (cluster === undefined) return new NodeDelayedMessages(delayed);
+  if (cluster === undefined) return new LocalDelayedMessages(delayed);
   return new SharedDelayedMessages({ ...delayed, due: cluster.delays });
 }
 
 /** The ports of the brokers of both doors, but for their connections. */
 function createPorts(
   { options, access, opened, memory, outward, log, drops, rateQuota }: CompositionOptions,
-  { timers, ticker, delays }: Pick<Composition, 'timers' | 'ticker' | 'delays'>,
+  {
+    timers,
+    ticker,
+    delays,
+    usersChanges,
+  }: Pick<Composition, 'timers' | 'ticker' | 'delays' | 'usersChanges'>,
 ): SharedPorts {
   const { clock } = options;
   const { outlet, cluster, tracer } = outward;
@@ -125,19 +140,21 @@ function createPorts(
     memory,
     deliveryQuota: rateQuota,
     drops,
-    holdingQuota: new NodeHoldingQuota({
+    holdingQuota: new LocalHoldingQuota({
       quotas: options.quotas,
+      quotasHere: options.quotasHere,
       holdings: opened.stores.sessions.holdings,
       weightOf: (session) => opened.stores.subscriptions.weight(session),
       shared: cluster?.holdings,
     }),
     timers,
-    conflation: new Conflation(clock),
+    conflation: new Conflation(clock, memory),
     clock,
     log,
     authenticator: access.authenticator,
     authenticationMethods: new Map(access.authenticationMethods.map((method) => [method.name, method])),
     authorizer: access.authorizer,
+    changedRights: usersChanges,
     bans: opened.bans,
     randomId: () => randomBytes(12).toString('base64url'),
   };
@@ -167,11 +184,12 @@ async function openGateway(
   ports: SharedPorts,
   watch: Watch,
 ): Promise<GatewayDoor | undefined> {
-  const { openGateway: open, host, broker, allowedOrigins, limits, clock } = options;
+  const { openGateway: open, host, broker, allowedOrigins, limits, addresses, clock } = options;
   const { handshakes } = access;
   const { node } = outward;
   return await open?.({
-    ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
+    ...{ host, ports, broker, allowedOrigins, handshakes, limits, addresses, clock, log },
+    sourceOf: (request) => gatewaySource(request, options, log),
     frameQuota: new GatewayFrameQuota(rateQuota, clock),
     makeBroker(gateway, brokerOptions, state) {
       const connections = watch.connections(new DoorConnections(node, gateway));
@@ -180,9 +198,9 @@ async function openGateway(
   });
 }
 
-async function fire(broker: Broker, timer: Timer, log: Log): Promise<void> {
+async function fire(broker: Broker, { timer, dueAtMs }: DueTimer, log: Log): Promise<void> {
   try {
-    await broker.fire(timer);
+    await broker.fire(timer, dueAtMs);
   } catch (error) {
     log.error('timer-failed', { kind: timer.kind, clientId: timer.session.clientId, error: String(error) });
   }

@@ -1,35 +1,38 @@
-import type { RequestListener, Server } from 'node:http';
-import { NODE_NAME } from '@apus/api';
-import { PRESENCE_GRACE_SECONDS, SparingLog, STABLE_AFTER_MS } from '@apus/broker';
+import type { RequestListener } from 'node:http';
+import { type Facts, NODE_NAME } from '@apus/api';
+import { PRESENCE_GRACE_SECONDS, type SparingLog, STABLE_AFTER_MS, steadyNow } from '@apus/broker';
+import { DropMeter, RateBank, RateQuota } from '@apus/door';
 import { withAsyncApi } from './api/async-api.ts';
-import { apiHandlers } from './api/handlers.ts';
+import type { ApiContext } from './api/context.ts';
+import { apiHandlers, factsOf } from './api/handlers.ts';
 import { type Handlers, withApi } from './api/router.ts';
-import { handlersOverAll } from './api/shared-handlers.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { LocalLinks } from './bridges/local-links.ts';
 import { NodeBridges } from './bridges/node-bridges.ts';
+import { BytesBudget } from './bytes-budget.ts';
 import { type Composition, composeBroker } from './compose-broker.ts';
 import { connectionIds } from './connection-ids.ts';
 import { NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
-import { DropMeter } from './drop-meter.ts';
+import { guarded } from './guarded-requests.ts';
+import { refuseHandshake } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
-import { createHttpServer } from './http-server.ts';
-import { InboundBudget } from './inbound-budget.ts';
+import { withEventStreams } from './http-streams/event-streams.ts';
+import type { LinkContext } from './link-context.ts';
 import { Links } from './links.ts';
-import { Listener } from './listener.ts';
+import { Doors } from './listening/doors.ts';
 import { NodeLog } from './log.ts';
+import { LongWork } from './long-work.ts';
 import { createMemoryBudget } from './memory-limit.ts';
 import { SysTopics } from './metrics/sys-topics.ts';
-import type { LinkContext } from './node-link.ts';
+import { beginObserving } from './observing/begin.ts';
+import { ObservedLog, Observer } from './observing/observer.ts';
 import type { ResolvedOptions } from './options.ts';
 import { Flusher } from './outbound-buffer.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
-import { RateQuota } from './quotas/rate-quota.ts';
-import { RateBank } from './quotas/shared-rates.ts';
 import { Throttle } from './quotas/throttle.ts';
 import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
@@ -50,37 +53,42 @@ interface Core extends Foundation, Meters, Composition {
 /** The parts of a node, which know each other. No client can come yet, and no timer runs but those of sessions. */
 export interface NodeParts extends Core {
   readonly usage: NodeUsage;
-  readonly server: Server;
-  readonly listener: Listener;
+  readonly doors: Doors;
   readonly sweep: Sweep;
   readonly sysTopics: SysTopics;
   readonly banKeeper: BanKeeper;
   readonly tenants: TenantKeeper | undefined;
-  /** The operations of the HTTP API, for this process alone. */
-  readonly handlers: Handlers;
+  /** What the HTTP API answers for this process alone. */
+  readonly facts: Facts;
 }
 
 /** @param isStopping for `/healthz` */
 export async function composeNode(options: ResolvedOptions, isStopping: () => boolean): Promise<NodeParts> {
   const core = await openCore(options);
   const { opened, cluster, links, memory, log, clock } = core;
-  const server = createHttpServer(options.limits);
   const usage = openUsage(options, opened.stores, links, memory, log, cluster?.usage);
-  const listener = createListener(options, core, server, usage);
-  const sweep = new Sweep(links, clock, log, options.limits);
-  const startedAtMs = clock.now();
-  const page = createPage(options, core, startedAtMs, isStopping);
+  const doors = createDoors(options, core, usage);
+  beginObserving(core, options);
+  const sweep = new Sweep(links, clock, log, options.limits, () => core.observer.look());
+  const startedAtMs = steadyNow(clock);
+  const uptimeMs = () => steadyNow(clock) - startedAtMs;
+  const page = createPage(options, core, uptimeMs, isStopping);
   const keepers = await createKeepers(core);
-  const handlers = createHandlers(options, { ...core, ...keepers, usage, startedAtMs });
-  const sysTopics = createSysTopics(options, core, startedAtMs);
-  server.on('request', withHttpApis(page, handlers, options, core));
-  return { ...core, ...keepers, usage, server, listener, sweep, sysTopics, handlers };
+  const context = apiContext(options, { ...core, ...keepers, usage, uptimeMs });
+  const facts = factsOf(context);
+  const handlers = apiHandlers(context, facts, core.cluster);
+  const sysTopics = createSysTopics(options, core, uptimeMs);
+  const http = withHttpApis(page, handlers, options, core);
+  const events = eventStreamsOptions(options, core);
+  doors.onRequest((listener) => guarded(withEventStreams(http, listener, events), log));
+  return { ...core, ...keepers, usage, doors, sweep, sysTopics, facts };
 }
 
 /** Opens the state that outlives a connection: the stores, the cluster, and the configuration of access. */
 async function openFoundation(options: ResolvedOptions) {
   const { clock, limits, streams } = options;
-  const log = new SparingLog(new NodeLog(options.logLevel, options.logSink, clock), clock);
+  const observer = new Observer(clock);
+  const log = new ObservedLog(observer, new NodeLog(options.logLevel, options.logSink, clock), clock);
   const memory = createMemoryBudget(
     limits.memoryBytesMax,
     limits.tenantQueueBytesMax,
@@ -95,7 +103,7 @@ async function openFoundation(options: ResolvedOptions) {
   const tenantStore = cluster?.tenants ?? options.tenants;
   const access = await accessFor({ ...options, tenants: tenantStore }, log, opened);
   if (options.openGateway !== undefined) opened.stores.streamStore.stableAfterMs = STABLE_AFTER_MS;
-  return { clock, log, memory, cluster, opened, tenantStore, access };
+  return { clock, log, observer, memory, cluster, opened, tenantStore, access };
 }
 
 /** Closes the opened stores if the configuration of access is wrong. */
@@ -119,7 +127,7 @@ function createMeters({ quotas, traces }: ResolvedOptions, { clock, log, cluster
   const throttle = new Throttle(clock);
   const bank =
     cluster &&
-    new RateBank({ shared: cluster.rates, now: () => clock.now(), answered: () => throttle.look() });
+    new RateBank({ shared: cluster.rates, now: () => steadyNow(clock), answered: () => throttle.look() });
   return {
     links: new Links(),
     locals: new LocalLinks(),
@@ -147,54 +155,66 @@ async function openCore(options: ResolvedOptions): Promise<Core> {
   return { ...foundation, ...meters, ...composition, bridges };
 }
 
-function createListener(options: ResolvedOptions, core: Core, server: Server, usage: NodeUsage): Listener {
-  const { limits } = options;
-  const { broker, log, clock, links, meter, rateQuota, throttle, cluster } = core;
+function createDoors(options: ResolvedOptions, core: Core, usage: NodeUsage): Doors {
+  const { limits, addresses } = options;
+  const { broker, log, clock, links, meter, rateQuota, throttle, cluster, memory } = core;
   const { maximumPacketSize } = options.broker.limits;
-  const context: LinkContext = {
-    ...{ broker, log, scheduler: clock, meter, rateQuota, throttle, cluster },
-    flusher: new Flusher(),
-    inboundBudget: new InboundBudget(limits.inboundTotalBytesMax, () => links.all(), clock),
+  const context: Omit<LinkContext, 'places'> = {
+    ...{ broker, log, scheduler: clock, meter, rateQuota, throttle, cluster, memory },
+    flusher: new Flusher(clock),
+    longWork: new LongWork(clock),
+    inboundBudget: new BytesBudget(limits.inboundTotalBytesMax, () => links.all(), clock),
+    outboundBudget: new BytesBudget(limits.outboundTotalBytesMax, () => links.outbound(), clock),
     limits: { ...limits, maximumPacketSize },
-    webSocket: {
+    transport: {
       messageBytesMax: Math.max(limits.webSocketMessageBytesMax, maximumPacketSize),
       closeTimeoutMs: limits.closeTimeoutSeconds * 1000,
       scheduler: clock,
+      refuseForeign: (socket, reason) => {
+        log.info('foreign-protocol', { address: addresses.ofSocket(socket).address, reason });
+        // A client of HTTP can show it. Any other finds the end of the connection.
+        refuseHandshake(socket, { status: 400, reason });
+      },
     },
     ended: (link) => {
       usage.ended(link);
       links.remove(link);
     },
   };
-  return new Listener(server, links, context, {
-    limits,
-    allowedOrigins: options.allowedOrigins,
-    bans: core.opened.bans,
-    handshakes: core.access.handshakes,
-    addresses: options.addresses,
-    log,
-    connectionId: core.connectionId,
-  });
+  const { host, port, listen, certificates, clientAuthorities } = options;
+  const { allowedOrigins, isOpenToThisMachineOnly } = options;
+  return new Doors(
+    {
+      ...{ host, port, listen, certificates, clientAuthorities, allowedOrigins, isOpenToThisMachineOnly },
+      ...{ limits, addresses, links, clock, log },
+      bans: core.opened.bans,
+      handshakes: core.access.handshakes,
+      connectionId: core.connectionId,
+    },
+    (places) => ({ ...context, places }),
+  );
 }
 
 /** The web client, and `/healthz`. */
 function createPage(
   options: ResolvedOptions,
-  { gateway, links, clock }: Core,
-  startedAtMs: number,
+  { gateway, links }: Core,
+  uptimeMs: () => number,
   isStopping: () => boolean,
 ): RequestListener {
+  const hasPortal = options.topics !== undefined;
   const config = pageConfig(
     options.broker.limits.maximumPacketSize,
     gateway,
     options.apiAccess.mode,
     options.tenants !== undefined,
+    hasPortal,
   );
-  const page = loadPage(options.pageDirectory, options.topics !== undefined);
+  const page = loadPage(options.pageDirectory, hasPortal);
   return createHttpHandler(page, config, () => ({
     status: isStopping() ? 'stopping' : 'ok',
     connections: links.size,
-    uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
+    uptimeSeconds: Math.floor(uptimeMs() / 1000),
   }));
 }
 
@@ -204,13 +224,14 @@ async function createKeepers({
   tenantStore,
   cluster,
   broker,
+  delays,
   links,
   log,
   clock,
 }: Core): Promise<Pick<NodeParts, 'banKeeper' | 'tenants'>> {
   const { stores, bans: list, banStore: store } = opened;
   const banKeeper = new BanKeeper({
-    ...{ list, store, stores, broker, links, log },
+    ...{ list, store, stores, broker, delays, links, clock, log },
     tellOthers: cluster?.tellBans,
   });
   await banKeeper.enforceAll();
@@ -224,33 +245,39 @@ async function createKeepers({
   return { banKeeper, tenants };
 }
 
-type HandlersParts = Core & Pick<NodeParts, 'banKeeper' | 'tenants' | 'usage'> & { startedAtMs: number };
+type ApiParts = Core & Pick<NodeParts, 'banKeeper' | 'tenants' | 'usage'> & { uptimeMs: () => number };
 
-function createHandlers(options: ResolvedOptions, parts: HandlersParts): Handlers {
-  const { broker, connections, links, meter, drops, memory, usage, clock, startedAtMs, tenants } = parts;
-  const { bridges, cluster } = parts;
-  return apiHandlers({
-    ...{ broker, connections, links, meter, drops, memory, usage, clock, startedAtMs, tenants },
+function apiContext(options: ResolvedOptions, parts: ApiParts): ApiContext {
+  const { broker, connections, links, meter, drops, memory, usage, clock, log, uptimeMs, tenants } = parts;
+  const { bridges, cluster, observer } = parts;
+  return {
+    ...{ broker, connections, links, meter, drops, memory, usage, clock, log, uptimeMs, tenants, observer },
+    startedAtMs: clock.now() - uptimeMs(),
     nodeName: cluster?.nodeName ?? NODE_NAME,
     bridges: (tenant) => bridges?.list(tenant) ?? [],
     rules: () => bridges?.rules,
     stores: parts.opened.stores,
     bans: parts.banKeeper,
+    usersFiles: parts.access.usersFiles,
     payloads: options.topics?.payloads,
     streams: options.streams,
     quotas: options.quotas,
     rates: parts.rateQuota,
     limits: { ...options.limits, ...options.broker.limits },
-  });
+  };
 }
 
 function createSysTopics(
   { sys, topics }: ResolvedOptions,
   { opened, links, meter, drops, broker, clock, log }: Core,
-  startedAtMs: number,
+  uptimeMs: () => number,
 ): SysTopics {
   const sources = { stores: opened.stores, links, meter, drops, payloads: topics?.payloads };
-  return new SysTopics({ ...sys, broker, sources, clock, log, startedAtMs });
+  return new SysTopics({ ...sys, broker, sources, clock, log, uptimeMs });
+}
+
+function eventStreamsOptions({ streams, limits, broker }: ResolvedOptions, { drops, clock, log }: Core) {
+  return { streams, drops, clock, log, limits: { ...limits, ...broker.limits } };
 }
 
 /** Answers the HTTP API, the document of topics and the counters, each where the options ask for it, and else `page`. */
@@ -258,18 +285,19 @@ function withHttpApis(
   page: RequestListener,
   handlers: Handlers,
   options: ResolvedOptions,
-  { cluster, access, gateway, log }: Core,
+  { access, gateway, log, opened }: Core,
 ): RequestListener {
   const { topics, streams, apiAccess, addresses } = options;
-  const shown = cluster === undefined ? handlers : handlersOverAll(handlers, cluster);
-  const api = withApi(page, shown, apiAccess, log);
+  const api = withApi(page, handlers, apiAccess, log);
   const documented = {
     ...{ streams, addresses, log },
     access: apiAccess,
     handshakes: access.handshakes,
+    authorizer: access.authorizer,
+    bans: opened.bans,
     gatewayUrl: gateway?.url,
     isOpen: options.identity === undefined && options.authenticator === undefined,
   };
   const http = topics === undefined ? api : withAsyncApi(api, { ...documented, topics });
-  return options.counters ? withCounters(http, () => countersAnswer(gateway)) : http;
+  return options.counters ? withCounters(http, () => countersAnswer(gateway), addresses) : http;
 }

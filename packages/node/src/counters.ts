@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { isFromThisMachine } from './auth/loopback.ts';
 import type { GatewayDoor } from './gateway.ts';
 import { pathOf } from './handshake.ts';
+import type { PeerAddresses } from './peer-address.ts';
 
 export const COUNTERS_PATH = '/counters';
 
@@ -32,10 +32,14 @@ export function countersAnswer(gateway: Pick<GatewayDoor, 'url' | 'counters'> | 
 /**
  * Answers `/counters` to programs of this machine and pages that it served, and passes all other requests to `handler`.
  */
-export function withCounters(handler: RequestListener, answer: () => CountersAnswer): RequestListener {
+export function withCounters(
+  handler: RequestListener,
+  answer: () => CountersAnswer,
+  addresses: PeerAddresses,
+): RequestListener {
   return (request, response) => {
     const isAsked = request.method === 'GET' && pathOf(request) === COUNTERS_PATH;
-    if (isAsked && isFromThisMachine(request)) answerJson(response, answer());
+    if (isAsked && addresses.isLocalPage(request)) answerJson(response, answer());
     else handler(request, response);
   };
 }

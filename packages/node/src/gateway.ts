@@ -1,8 +1,9 @@
 import type { Broker, BrokerOptions, Connections, Log, Ports, ProcessState } from '@apus/broker';
-import type { AllowedOrigins, FrameQuota } from '@apus/cloud';
+import type { AllowedOrigins, FrameQuota, Scheduler } from '@apus/door';
 import type { Handshakes } from '@apus/identity';
+import type { HandshakeRefusal } from './handshake.ts';
 import type { NodeLimits } from './limits.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { PeerAddresses, Sourced } from './peer-address.ts';
 
 /** The ports of a broker without its connections. */
 export type SharedPorts = Omit<Ports, 'connections'>;
@@ -16,7 +17,11 @@ export interface GatewayContext {
   readonly allowedOrigins: AllowedOrigins;
   /** Checks tokens. Absent: no token is checked. */
   readonly handshakes: Handshakes | undefined;
+  /** The IP address from which a handshake comes, or why it is refused. */
+  readonly sourceOf: (request: Sourced) => string | HandshakeRefusal;
   readonly limits: NodeLimits;
+  /** Tells the address of a client, also behind a proxy. */
+  readonly addresses: PeerAddresses;
   /** Charges its clients to the accounts of the node door. */
   readonly frameQuota: FrameQuota;
   readonly clock: Scheduler;

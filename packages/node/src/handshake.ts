@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { type AllowedOrigins, isAllowedOrigin } from '@apus/cloud';
+import type { Log } from '@apus/broker';
+import { type AllowedOrigins, isAllowedOrigin } from '@apus/door';
 import type { HandshakeRequest } from '@apus/identity';
+import type { PeerAddresses, Sourced } from './peer-address.ts';
 import type { HandshakeHead } from './web-socket/read-handshake.ts';
 import { upgradeRefusal } from './web-socket/upgrade.ts';
 
@@ -15,6 +17,8 @@ export interface HandshakeRefusal {
   readonly reason: string;
   /** Further header lines, each with its end. @default none */
   readonly headers?: string;
+  /** @default false */
+  readonly isOfToken?: boolean;
 }
 
 /** The refusal of a wrong WebSocket request, or undefined. */
@@ -25,19 +29,55 @@ export function refusalOf(
   if (pathOf(request) !== MQTT_PATH) {
     return { status: 404, reason: `MQTT over WebSocket is at ${MQTT_PATH}, not at ${pathOf(request)}.` };
   }
-  const { origin } = request.headers;
-  if (!isAllowedOrigin(origin, allowedOrigins)) {
-    return {
-      status: 403,
-      reason: `Web pages of ${origin} may not connect. Allow them with --allow-origin ${origin}`,
-    };
-  }
+  const ofOrigin = originRefusal(request, allowedOrigins);
+  if (ofOrigin !== undefined) return ofOrigin;
   if (subprotocolOf(request) === undefined) {
     // [MQTT-6.0.0-3]
     return { status: 400, reason: 'The client has to offer the WebSocket subprotocol "mqtt".' };
   }
   return upgradeRefusal(request);
 }
+
+/** The refusal of a web page that is not allowed [SEC-ORIGIN-1]. */
+export function originRefusal(
+  { headers: { origin } }: Pick<HandshakeHead, 'headers'>,
+  allowedOrigins: AllowedOrigins,
+): HandshakeRefusal | undefined {
+  if (isAllowedOrigin(origin, allowedOrigins)) return undefined;
+  const reason = `Web pages of ${origin} may not connect. Allow them with --allow-origin ${origin}`;
+  return { status: 403, reason };
+}
+
+/**
+ * The refusal, at both doors, of a request from elsewhere where clients need no credentials: it comes through a proxy
+ * on this machine [SEC-LOCAL-1].
+ */
+export function foreignRefusal(
+  request: Sourced,
+  options: { readonly isOpenToThisMachineOnly: boolean; readonly addresses: PeerAddresses },
+): HandshakeRefusal | undefined {
+  if (!options.isOpenToThisMachineOnly || options.addresses.isLocal(request)) return undefined;
+  return FOREIGN_REFUSAL;
+}
+
+/** The IP address from which a handshake at the gateway door comes, or why it is refused; both are logged. */
+export function gatewaySource(
+  request: Sourced,
+  options: Parameters<typeof foreignRefusal>[1],
+  log: Log,
+): string | HandshakeRefusal {
+  const { address, host = '' } = options.addresses.of(request);
+  const refusal = foreignRefusal(request, options);
+  if (refusal !== undefined) log.info('handshake-refused', { address, ...refusal });
+  else options.addresses.noteForwardedInVain(request, address, log);
+  return refusal ?? host;
+}
+
+/** A line of the log has 100 characters of it. */
+export const FOREIGN_REFUSAL: HandshakeRefusal = {
+  status: 403,
+  reason: 'Without --users FILE only this machine connects, and no proxy that --trusted-proxy does not name.',
+};
 
 /** The places of a token. If a parameter comes twice the last one counts, as at API Gateway. */
 export function identifiableRequest(request: HandshakeHead, address: string): HandshakeRequest {
@@ -59,6 +99,11 @@ export function subprotocolOf({ headers }: HandshakeHead): string | undefined {
 
 export function pathOf(request: HandshakeHead): string {
   return (request.url ?? '').split('?', 1)[0] ?? '';
+}
+
+/** Without its question mark. */
+export function queryOf(request: HandshakeHead): string {
+  return (request.url ?? '').slice(pathOf(request).length + 1);
 }
 
 /** Answers in HTTP on a socket that was to become a WebSocket, and closes it. */

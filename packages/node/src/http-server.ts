@@ -2,21 +2,18 @@ import { createServer, type Server } from 'node:http';
 import type { NodeLimits } from './limits.ts';
 
 /** TCP connections that are no WebSockets: the page, health checks, handshakes to be refused. */
-const HTTP_CONNECTIONS_MAX = 200;
+export const HTTP_CONNECTIONS_MAX = 200;
 
-/** A server whose handshakes are limited in time, size and number. */
+/** A server whose handshakes are limited in time and size. `Places` limits their number. */
 export function createHttpServer(limits: NodeLimits): Server {
   const timeoutMs = limits.handshakeTimeoutSeconds * 1000;
-  const server = createServer({
+  return createServer({
     maxHeaderSize: limits.handshakeBytesMax,
     headersTimeout: timeoutMs,
     requestTimeout: timeoutMs,
     connectionsCheckingInterval: Math.max(timeoutMs / 4, 100),
     keepAliveTimeout: timeoutMs,
   });
-  // Beyond it a connection is dropped without an answer: answering so many would cost too much.
-  server.maxConnections = limits.connectionsMax + HTTP_CONNECTIONS_MAX;
-  return server;
 }
 
 /** Stops listening, and closes open connections. */

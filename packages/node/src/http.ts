@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { MQTT_PATH, pathOf } from './handshake.ts';
-import type { Page, PageFile } from './page.ts';
+import type { Encoding, Page, PageFile } from './page.ts';
 import type { PageConfig } from './page-config.ts';
 
 /** The answer of `/healthz`. */
@@ -107,17 +107,22 @@ function answerFile(request: IncomingMessage, response: ServerResponse, file: Pa
     return;
   }
   response.setHeader('Content-Type', file.contentType);
-  const { gzipped } = file;
-  if (gzipped === undefined || !acceptsGzip(request)) {
-    response.end(file.body);
+  for (const [encoding, body] of file.compressed) {
+    if (!accepts(request, encoding)) continue;
+    response.setHeader('Content-Encoding', encoding);
+    response.end(body);
     return;
   }
-  response.setHeader('Content-Encoding', 'gzip');
-  response.end(gzipped);
+  response.end(file.body);
 }
 
-function acceptsGzip(request: IncomingMessage): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
+const ACCEPTED: Readonly<Record<Encoding, RegExp>> = {
+  br: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/,
+  gzip: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/,
+};
+
+function accepts(request: IncomingMessage, encoding: Encoding): boolean {
+  return ACCEPTED[encoding].test(String(request.headers['accept-encoding'] ?? ''));
 }
 
 function answerText(response: ServerResponse, status: number, text: string): void {

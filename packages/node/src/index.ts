@@ -1,4 +1,6 @@
 export { NODE_NAME } from '@apus/api';
+export type { SharedRates, Spending } from '@apus/door';
+export { type Scheduler, systemScheduler } from '@apus/door';
 export type { ApiAnswer } from './api/answer.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
@@ -29,9 +31,10 @@ export type {
   PeerRequest,
 } from './cluster.ts';
 export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
-export type { KeptMessage, KeptMessages } from './kept-messages.ts';
 export { DEFAULT_NODE_LIMITS, NODE_LIMIT_RANGES, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';
+export type { CertificateFiles, ClientAuthorities } from './listening/certificates.ts';
+export { type ListenAddress, parseListenAddress } from './listening/listen-address.ts';
 export {
   LOG_FORMATS,
   LOG_LEVELS,
@@ -43,12 +46,11 @@ export {
   stderrSink,
 } from './log.ts';
 export type { AllowedOrigins, NodeOptions } from './options.ts';
-export type { HoldingAsk, SharedHoldings } from './quotas/shared-holdings.ts';
-export type { SharedRates, Spending } from './quotas/shared-rates.ts';
-export { type Scheduler, systemScheduler } from './scheduler.ts';
+export { Places, type PlacesOptions } from './places.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';
 export type { DocumentedServer, NodeTopics } from './topics.ts';
 export type { TracesOptions } from './traces.ts';
+export type { ForwardedWire, Wire } from './transport.ts';
 export { USAGE_INTERVAL_SECONDS } from './usage/node-usage.ts';
 export type { UsageJournal } from './usage/usage-journal.ts';

@@ -7,6 +7,12 @@ export interface NodeLimits {
    * room under a limit of 20,000 for closing connections, for HTTP and for the runtime.
    */
   readonly connectionsMax: number;
+  /**
+   * Connections of one address (of IPv6 a /64) without an accepted CONNECT. Beyond it the oldest of them is cut. 0: half
+   * of what the door takes, as a load generator opens thousands at once; where all places are taken, another address
+   * gets one of those anyway.
+   */
+  readonly pendingPerAddressMax: number;
   /** From the WebSocket's opening to CONNACK. Then it is closed with 1008. */
   readonly connectTimeoutSeconds: number;
   /** From the TCP connection to the end of the HTTP handshake. */
@@ -37,6 +43,11 @@ export interface NodeLimits {
    */
   readonly outboundBufferBytesMax: number;
   /**
+   * Bytes that were sent to all clients together and that they have not read. While it fills, each client may leave
+   * less unread; beyond it connections are cut, first those that have left most unread for longest.
+   */
+  readonly outboundTotalBytesMax: number;
+  /**
    * How long a client may send more than its identity's quotas allow, although it is read no faster. Then it is
    * disconnected with 0x96, and comes back by itself. A minute is a large upload, or a loop. 0: for ever.
    */
@@ -60,6 +71,7 @@ export interface NodeLimits {
 
 export const DEFAULT_NODE_LIMITS: NodeLimits = {
   connectionsMax: 18_000,
+  pendingPerAddressMax: 0,
   connectTimeoutSeconds: 10,
   handshakeTimeoutSeconds: 10,
   handshakeBytesMax: 16 * 1024,
@@ -68,6 +80,7 @@ export const DEFAULT_NODE_LIMITS: NodeLimits = {
   inboundBufferBytesMax: 256 * 1024,
   inboundTotalBytesMax: 64 * 1024 * 1024,
   outboundBufferBytesMax: 1024 * 1024,
+  outboundTotalBytesMax: 512 * 1024 * 1024,
   overdraftSecondsMax: 60,
   memoryBytesMax: 0,
   tenantQueueBytesMax: 0,
@@ -86,4 +99,5 @@ export const NODE_LIMIT_RANGES: { readonly [K in keyof NodeLimits]?: LimitRange 
   inboundBufferBytesMax: { least: 1 },
   inboundTotalBytesMax: { least: 1 },
   outboundBufferBytesMax: { least: 1 },
+  outboundTotalBytesMax: { least: 1 },
 };

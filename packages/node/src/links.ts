@@ -1,4 +1,5 @@
 import type { ConnectionId } from '@apus/broker';
+import type { BytesHolder } from './bytes-budget.ts';
 import type { NodeLink } from './node-link.ts';
 
 export interface LinkBytes {
@@ -23,6 +24,10 @@ export class Links {
 
   all(): Iterable<NodeLink> {
     return this.#links.values();
+  }
+
+  *outbound(): Iterable<BytesHolder> {
+    for (const link of this.#links.values()) yield link.outbound;
   }
 
   add(link: NodeLink): void {

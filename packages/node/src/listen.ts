@@ -1,14 +1,14 @@
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 import { StartError } from './start-error.ts';
 
 /** Connections that wait to be accepted: thousands of clients come back at once. The kernel may allow fewer. */
 const BACKLOG = 4096;
 
 /** Starts listening, or says in a sentence why that is not possible. */
-export function listen(server: Server, host: string, port: number): Promise<void> {
+export function listen(server: Server, host: string, port: number, flag = '--port'): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
-      reject(cannotListen(error, host, port, '--port'));
+      reject(cannotListen(error, host, port, flag));
     };
     server.once('error', failed);
     server.listen({ host, port, backlog: BACKLOG }, () => {

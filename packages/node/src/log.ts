@@ -1,4 +1,4 @@
-import type { Clock, Log } from '@apus/broker';
+import { type Clock, type Log, plainText } from '@apus/broker';
 
 /** In ascending order: a level writes its own lines and those of later levels. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -16,6 +16,11 @@ export interface LogEntry {
 }
 
 export type LogSink = (entry: LogEntry) => void;
+
+/** The text of an exception for the field `error` of a line. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
 
 /**
  * Written here rather than taken from a library: four levels to one stream need forty lines and no dependency.
@@ -71,9 +76,9 @@ export function jsonLine({ level, timeMs, event, fields }: LogEntry): string {
   const head = { time: new Date(timeMs).toISOString(), level, event };
   // A field never takes the place of these.
   const line = JSON.stringify({ ...head, ...fields, ...head });
-  if (line.length <= LINE_LENGTH_MAX) return line;
+  if (line.length <= LINE_LENGTH_MAX) return plainText(line);
   const names = NAMES.map((name) => [name, cut(fields[name])] as const);
-  return JSON.stringify({ ...head, ...Object.fromEntries(names), leftOutCharacters: line.length });
+  return plainText(JSON.stringify({ ...head, ...Object.fromEntries(names), leftOutCharacters: line.length }));
 }
 
 function cut(value: unknown): unknown {
@@ -88,7 +93,7 @@ export function prettyLine({ level, timeMs, event, fields }: LogEntry, hasColour
   const words = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${wordOf(value)}`);
-  const all = words.join(' ');
+  const all = plainText(words.join(' '));
   const told = all.length <= LINE_LENGTH_MAX ? all : `${all.slice(0, LINE_LENGTH_MAX)}…`;
   const line = `${coloured(time, 90, hasColours)} ${coloured(event, COLOURS[level], hasColours)} ${told}`;
   return line.trimEnd();
@@ -98,7 +103,7 @@ function coloured(text: string, colour: number, hasColours: boolean): string {
   return hasColours ? `\u001b[${colour}m${text}\u001b[0m` : text;
 }
 
-/** A plain word if possible. A client's text may hold anything, and a terminal obeys control characters. */
+/** A plain word if possible. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/+#$@-]+$/.test(value) ? value : JSON.stringify(value);
 }

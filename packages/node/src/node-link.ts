@@ -1,72 +1,43 @@
 import type { Socket } from 'node:net';
 import {
   type Awaitable,
-  type Broker,
   type ConnectionId,
   type Link,
   type LinkState,
-  type Log,
   namesOf,
   type Peer,
+  quotaHolderKey,
+  quotaHolderOf,
   type Subscription,
+  steadyNow,
 } from '@apus/broker';
+import { ClientTopicAliases, CloseCode, Inbound, TopicAliases, type TurnHandlers, Turns } from '@apus/door';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
-import { CloseCode } from './close-code.ts';
-import type { Cluster } from './cluster.ts';
-import { Inbound } from './inbound.ts';
-import type { InboundHolder } from './inbound-budget.ts';
-import type { NodeLimits } from './limits.ts';
-import { type Flusher, OutboundBuffer, type Sender } from './outbound-buffer.ts';
-import { type Charged, LinkRate, type LinkRateContext } from './quotas/link-rate.ts';
-import { type Reader, Reading, type ReadingContext } from './reading.ts';
-import { TopicAliases } from './topic-aliases.ts';
-import { countSent, type TrafficMeter } from './traffic-meter.ts';
-import { type TurnHandlers, Turns } from './turns.ts';
-import type { CountedUsage, Used } from './usage/link-usage.ts';
+import type { BytesHolder } from './bytes-budget.ts';
+import type { LinkCluster, LinkContext } from './link-context.ts';
+import { stackOf } from './log.ts';
+import type { Turn } from './long-work.ts';
+import { OutboundBuffer, type Sender } from './outbound-buffer.ts';
+import { type Charged, LinkRate } from './quotas/link-rate.ts';
+import { type Reader, Reading } from './reading.ts';
+import { TcpStream } from './tcp-stream.ts';
+import { countSent } from './traffic-meter.ts';
+import type { Transport, Wire } from './transport.ts';
+import type { CountedUsage, LinkTraffic, Used } from './usage/link-usage.ts';
 import type { FrameViolation } from './web-socket/frame-violation.ts';
-import { WebSocket, type WebSocketHandler, type WebSocketOptions } from './web-socket/web-socket.ts';
+import { WebSocket, type WebSocketHandler } from './web-socket/web-socket.ts';
 
-/** The parts that all links of a node share. */
-export interface LinkContext extends ReadingContext, LinkRateContext {
-  readonly broker: Broker;
-  readonly log: Log;
-  readonly flusher: Flusher;
-  readonly meter: TrafficMeter;
-  readonly limits: LinkLimits;
-  readonly webSocket: WebSocketOptions;
-  /** Absent: this process serves all of its clients itself. */
-  readonly cluster?: LinkCluster | undefined;
-  /** Called once, when the network connection is gone. */
-  readonly ended: (link: NodeLink) => void;
-}
+/** Bytes before CONNECT beside those of MQTT: frames, and pings. */
+const AROUND_CONNECT_BYTES_MAX = 16 * 1024;
 
-type LinkCluster = Pick<Cluster, 'takeClient' | 'leaveClient' | 'forward'>;
-
-export type LinkLimits = Pick<
-  NodeLimits,
-  'connectBytesMax' | 'inboundBufferBytesMax' | 'outboundBufferBytesMax'
-> & {
-  readonly maximumPacketSize: number;
-};
-
-/** Traffic of one connection so far. */
-export interface LinkTraffic {
-  receivedMessages: number;
-  receivedBytes: number;
-  sentMessages: number;
-  /** How many of them had QoS 1, and QoS 2. */
-  sentQos1: number;
-  sentQos2: number;
-  sentBytes: number;
-}
-
-/** One WebSocket as the broker sees it. */
+/** One client's connection as the broker sees it. */
 export class NodeLink
-  implements Link, Reader, InboundHolder, TurnHandlers, WebSocketHandler, Sender, Charged, Used
+  implements Link, Reader, BytesHolder, TurnHandlers, WebSocketHandler, Sender, Charged, Used
 {
   readonly id: ConnectionId;
   readonly peer: Peer;
   readonly openedAtMs: number;
+  readonly outbound: OutboundBuffer;
   readonly traffic: LinkTraffic = {
     ...{ receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentQos1: 0, sentQos2: 0, sentBytes: 0 },
   };
@@ -74,46 +45,62 @@ export class NodeLink
   #state: LinkState = { phase: 'new' };
   #tenant: string | undefined;
   readonly #context: LinkContext;
-  readonly #socket: WebSocket;
-  readonly #outbound: OutboundBuffer;
+  readonly #transport: Transport;
   readonly #reading: Reading;
   readonly #turns: Turns;
   readonly #rate: LinkRate;
   /** Aliases that the client has set, and aliases set towards it. Made with the first one. */
-  #inboundAliases: Map<number, string> | undefined;
+  #inboundAliases: ClientTopicAliases | undefined;
   #outboundAliases: TopicAliases | undefined;
   #readers: Map<string, Subscription> | undefined;
   #lastPacketAtMs: number;
   #isClosing = false;
+  /** The network connection is gone. Packets that came before its end may still wait for the broker. */
+  #isGone = false;
+  #hasEnded = false;
   /** The broker knows that this link takes no more, and waits for `drain`. */
   #drainWanted = false;
+  /** The link waits for its turn to go on with long work. */
+  #turn: Turn | undefined;
+  #aroundConnectBytes = 0;
   /** Packets wait until the client has read what it was sent. */
   #isStalled = false;
   /** The cluster has not been asked where the client's sessions are. */
   #mayBeElsewhere: boolean;
   readonly #isForwarded: boolean;
 
-  /** @param isForwarded another process has passed the client on to this one */
-  constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: Socket, isForwarded = false) {
+  /**
+   * @param wire how the client's packets come over the socket
+   * @param isForwarded another process has passed the client on to this one
+   */
+  constructor(
+    context: LinkContext,
+    id: ConnectionId,
+    peer: Peer,
+    socket: Socket,
+    wire: Wire,
+    isForwarded = false,
+  ) {
     this.id = id;
     this.peer = peer;
     this.#context = context;
     this.#mayBeElsewhere = context.cluster !== undefined;
     this.#isForwarded = isForwarded;
-    this.#socket = new WebSocket(socket, context.webSocket, this, this.#mayBeElsewhere && !isForwarded);
-    this.#outbound = new OutboundBuffer(socket, context.flusher, this);
+    const Transport = wire === 'tcp' ? TcpStream : WebSocket;
+    this.#transport = new Transport(socket, context.transport, this, this.#mayBeElsewhere && !isForwarded);
+    this.outbound = new OutboundBuffer(socket, context, this, wire);
     const { limits, scheduler } = context;
     const inbound = new Inbound(limits.maximumPacketSize, limits.connectBytesMax);
-    this.#reading = new Reading(context, this, this.#socket, inbound);
-    this.#turns = new Turns(inbound, this);
+    this.#reading = new Reading(context, this, this.#transport, inbound);
+    this.#turns = new Turns(inbound, this, scheduler);
     this.#rate = new LinkRate(context, this);
-    this.openedAtMs = scheduler.now();
+    this.openedAtMs = steadyNow(scheduler);
     this.#lastPacketAtMs = this.openedAtMs;
   }
 
   /** Handles bytes that came after the handshake in the same chunk. */
   begin(head: Uint8Array): void {
-    this.#socket.begin(head);
+    this.#transport.begin(head);
   }
 
   get state(): LinkState {
@@ -121,8 +108,11 @@ export class NodeLink
   }
 
   set state(state: LinkState) {
+    const { phase } = this.#state;
     this.#state = state;
-    if (state.phase === 'connected') this.#tenant = state.connection.identity.tenant;
+    if (state.phase !== 'connected') return;
+    this.#tenant = state.connection.identity.tenant;
+    if (phase !== 'connected') this.#context.places.establish(this.#transport.socket);
   }
 
   /** The client's tenant. Undefined before its CONNECT is accepted; kept after its end. */
@@ -131,15 +121,15 @@ export class NodeLink
   }
 
   get isOpen(): boolean {
-    return !this.#isClosing && this.#socket.isOpen;
+    return !this.#isClosing && this.#transport.isOpen;
   }
 
   get isConnected(): boolean {
     return this.state.phase === 'connected';
   }
 
-  get topicAliases(): Map<number, string> {
-    this.#inboundAliases ??= new Map();
+  get topicAliases(): ClientTopicAliases {
+    this.#inboundAliases ??= new ClientTopicAliases(this.#context.memory);
     return this.#inboundAliases;
   }
 
@@ -165,10 +155,7 @@ export class NodeLink
     return this.#reading.heldBytes;
   }
 
-  /**
-   * Since when the connection has held bytes of its client; a packet that the broker has taken since begins the time
-   * anew.
-   */
+  /** Since when it has held bytes of its client. A packet that the broker takes begins the time anew. */
   get heldSinceMs(): number {
     return Math.max(this.#reading.heldSinceMs, this.#lastPacketAtMs);
   }
@@ -183,13 +170,13 @@ export class NodeLink
     return this.#rate.overdraftMs(nowMs);
   }
 
-  /** False above the limit; `Broker.drain` follows when half of it has left. */
+  /** `Broker.drain` follows when half of what waits has left. */
   isReady(): boolean {
     return this.roomBytes() > 0;
   }
 
   roomBytes(): number {
-    const roomBytes = this.#context.limits.outboundBufferBytesMax - this.#outbound.bufferedBytes;
+    const { roomBytes } = this.outbound;
     if (roomBytes <= 0) this.#drainWanted = true;
     return roomBytes;
   }
@@ -199,7 +186,7 @@ export class NodeLink
     if (this.state.phase !== 'connected') return undefined;
     // [MQTT-3.1.2-27]
     if (this.state.connection.topicAliasMaximum === 0) return undefined;
-    this.#outboundAliases ??= new TopicAliases(this.state.connection.topicAliasMaximum);
+    this.#outboundAliases ??= new TopicAliases(this.state.connection.topicAliasMaximum, this.#context.memory);
     return this.#outboundAliases;
   }
 
@@ -212,7 +199,7 @@ export class NodeLink
   push(packet: Uint8Array, tail?: Uint8Array, idAt?: number, id?: number): void {
     if (!this.isOpen) return;
     this.traffic.sentBytes += packet.length + (tail === undefined ? 0 : tail.length);
-    this.#outbound.push(packet, tail, idAt, id);
+    this.outbound.push(packet, tail, idAt, id);
   }
 
   close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {
@@ -222,16 +209,18 @@ export class NodeLink
 
   closeWith(code: number, reason = ''): void {
     if (this.#isClosing) return;
-    this.#outbound.flush();
+    this.outbound.flush();
     this.#isClosing = true;
     this.#turns.close();
-    this.#socket.close(code, reason);
+    this.#transport.close(code, reason);
     this.#reading.awaitClose();
+    if (this.#isGone) this.#end();
   }
 
   terminate(): void {
     this.#isClosing = true;
-    this.#socket.terminate();
+    this.#transport.terminate();
+    if (this.#isGone) this.#end();
   }
 
   /** Ends the connection for a reason of the server's, after the broker's present work for it. */
@@ -246,9 +235,8 @@ export class NodeLink
   }
 
   /** Called by `Turns`. */
-  handle(packet: Packet | Violation): Awaitable<void> {
-    if (this.#mayBeElsewhere) return this.#handleFirst(packet);
-    const nowMs = this.#context.scheduler.now();
+  handle(packet: Packet | Violation, nowMs: number): Awaitable<void> {
+    if (this.#mayBeElsewhere) return this.#handleFirst(packet, nowMs);
     this.#lastPacketAtMs = nowMs;
     if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
     this.#charge(packet, nowMs);
@@ -256,54 +244,50 @@ export class NodeLink
   }
 
   /** A client whose sessions are at another process is served by that process. */
-  #handleFirst(packet: Packet | Violation): Awaitable<void> {
+  #handleFirst(packet: Packet | Violation, nowMs: number): Awaitable<void> {
     this.#mayBeElsewhere = false;
     const { cluster } = this.#context;
     const clientId = 'type' in packet && packet.type === 'connect' ? packet.clientId : '';
-    if (cluster === undefined || clientId === '') return this.#handleHere(packet);
-    return this.#handleAt(cluster, clientId, packet);
+    const handle = () => {
+      this.#transport.keep();
+      return this.handle(packet, nowMs);
+    };
+    return cluster === undefined || clientId === '' ? handle() : this.#handleAt(cluster, clientId, handle);
   }
 
-  async #handleAt(cluster: LinkCluster, clientId: string, packet: Packet | Violation): Promise<void> {
+  async #handleAt(cluster: LinkCluster, clientId: string, handle: () => Awaitable<void>): Promise<void> {
     let home: string | undefined;
     try {
       home = await cluster.takeClient(clientId);
     } catch {
       // The broker refuses the client: its session cannot be opened here.
-      return await this.#handleHere(packet);
+      return await handle();
     }
     if (home !== undefined && this.isOpen && !this.#isForwarded) return this.#forward(cluster, home);
     try {
-      await this.#handleHere(packet);
+      await handle();
     } finally {
       if (home === undefined) cluster.leaveClient(clientId);
     }
   }
 
-  #handleHere(packet: Packet | Violation): Awaitable<void> {
-    this.#socket.keep();
-    return this.handle(packet);
-  }
-
   #forward(cluster: LinkCluster, home: string): void {
     this.#isClosing = true;
-    const { peer } = this;
-    const forwarded = { peer, ...this.#socket.release() };
-    this.#turns.close();
-    this.#rate.end();
-    this.#reading.end();
-    this.#context.ended(this);
+    // From here on it is pending at the other process, which cuts it there.
+    this.#context.places.establish(this.#transport.socket);
+    const forwarded = { peer: this.peer, wire: this.#transport.wire, ...this.#transport.release() };
+    this.#end();
     cluster.forward(home, forwarded);
   }
 
   lost(why: string): Awaitable<void> {
+    this.#end();
     return this.#context.broker.lost(this, why);
   }
 
   /** An exception is a defect, or a fault of the infrastructure: it ends this connection alone. */
   failed(error: unknown): void {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#context.log.error('link-failed', { ...namesOf(this), error: text });
+    this.#context.log.error('link-failed', { ...namesOf(this), error: stackOf(error) });
     if (this.state.phase === 'connected' && this.state.connection.protocolVersion === 5) {
       this.send({ type: 'disconnect', reasonCode: ReasonCode.UnspecifiedError, properties: {} }, 5);
     }
@@ -312,7 +296,7 @@ export class NodeLink
 
   /** The node does not read from a client that does not read: the answers would have to wait as well. */
   isStalled(): boolean {
-    this.#isStalled = this.#outbound.bufferedBytes >= this.#context.limits.outboundBufferBytesMax;
+    this.#isStalled = this.outbound.roomBytes <= 0;
     return this.#isStalled || this.#rate.isWaiting;
   }
 
@@ -324,11 +308,18 @@ export class NodeLink
     this.#turns.advance();
   }
 
-  /** Called by the WebSocket. */
+  /** Called by the transport. The bytes around those of MQTT count, too: before CONNECT they have a limit [SEC-WORK-3]. */
+  arrived(bytes: number): void {
+    this.#aroundConnectBytes += this.#rate.arrived(bytes);
+    if (this.#aroundConnectBytes <= AROUND_CONNECT_BYTES_MAX || this.#isClosing) return;
+    if (this.state.phase === 'new')
+      this.closeWith(CloseCode.PolicyViolation, 'too many frames before CONNECT');
+  }
+
   received(bytes: Uint8Array, start: number, end: number): void {
     if (this.#isClosing || this.#reading.isDeaf) return;
     this.traffic.receivedBytes += end - start;
-    this.#rate.bytes(end - start, this.#context.scheduler.now());
+    this.#rate.received(end - start);
     this.#turns.push(bytes, start, end);
   }
 
@@ -339,16 +330,35 @@ export class NodeLink
     this.closeWith(code, reason);
   }
 
-  closed(code: number): void {
-    this.#context.ended(this);
+  closed(why: string): void {
+    this.#isGone = true;
+    this.outbound.end();
     this.#rate.end();
+    if (this.#turn !== undefined) this.#context.longWork.delete(this.#turn);
+    this.#turns.end(why);
+    if (this.#isClosing) this.#end();
+  }
+
+  /** Counted until here: what its client has sent may wait long for a hook, a disk or an engine [SEC-MEMORY-10]. */
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#context.ended(this);
+    this.#turns.close();
     this.#reading.end();
-    this.#turns.end(`the WebSocket closed with ${code}`);
+    this.#inboundAliases?.release();
+    this.#outboundAliases?.release();
+  }
+
+  /** Called by the outbound buffer: what all clients have not read is too much, and this one has to give its part back. */
+  overflowed(heldBytes: number): void {
+    this.#log('outbound-overload', { heldBytes });
+    this.terminate();
   }
 
   /** Called by the outbound buffer: bytes have left this process. */
   written(): void {
-    if (this.#outbound.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
+    if (!this.outbound.isHalfEmpty) return;
     this.#isStalled = false;
     if (this.#drainWanted && this.isOpen) {
       this.#drainWanted = false;
@@ -356,14 +366,27 @@ export class NodeLink
     } else this.#turns.advance();
   }
 
+  takeTurn(): void {
+    if (this.state.phase !== 'connected') return;
+    const { identity, session } = this.state.connection;
+    this.#turn = () => {
+      this.#turn = undefined;
+      this.drainSoon();
+    };
+    this.#context.longWork.add(this.#turn, quotaHolderKey(quotaHolderOf(identity, session.clientId)));
+  }
+
+  get waitsForTurn(): boolean {
+    return this.#turn !== undefined;
+  }
+
   drainSoon(): void {
     if (this.isOpen) this.#turns.call(() => this.#context.broker.drain(this));
   }
 
   #charge(packet: Packet | Violation, nowMs: number): void {
-    const { state } = this;
-    if (state.phase !== 'connected' || !('type' in packet)) return;
-    const { identity, session } = state.connection;
+    if (this.#state.phase !== 'connected' || !('type' in packet)) return;
+    const { identity, session } = this.#state.connection;
     this.#rate.identify(identity, session.clientId);
     this.#rate.packet(packet, nowMs);
   }

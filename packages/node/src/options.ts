@@ -9,11 +9,19 @@ import {
   type GivenStream,
   NODE_QUOTAS,
   type QuotaScopes,
+  quotasForPlaces,
   readStreams,
   type StreamDeclarations,
   withQuotas,
 } from '@apus/broker';
-import { type AllowedOrigins as GatewayOrigins, LOOPBACK_ORIGINS } from '@apus/cloud';
+import {
+  type AllowedOrigins as GatewayOrigins,
+  isLoopbackHost,
+  LOOPBACK_ORIGINS,
+  originProblem,
+  type Scheduler,
+  systemScheduler,
+} from '@apus/door';
 import {
   checkCookieOrigins,
   type IdentityConfiguration,
@@ -21,15 +29,15 @@ import {
   type WatchedUsersFile,
 } from '@apus/identity';
 import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
-import { isLoopbackHost } from './auth/loopback.ts';
 import type { OpenBridges } from './bridges/bridges.ts';
 import type { OpenCluster } from './cluster.ts';
 import type { OpenGateway } from './gateway.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
+import type { CertificateFiles, ClientAuthorities } from './listening/certificates.ts';
+import type { ListenAddress } from './listening/listen-address.ts';
 import { type LogLevel, type LogSink, stderrSink } from './log.ts';
 import { SYS_HEARTBEAT_SECONDS, SYS_INTERVAL_SECONDS, type SysTopicsOptions } from './metrics/sys-topics.ts';
 import { PeerAddresses } from './peer-address.ts';
-import { type Scheduler, systemScheduler } from './scheduler.ts';
 import { StartError } from './start-error.ts';
 import type { NodeTopics } from './topics.ts';
 import type { TracesOptions } from './traces.ts';
@@ -45,6 +53,12 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly host?: string | undefined;
   /** 0: any free port. @default 8083 */
   readonly port?: number | undefined;
+  /** Further addresses to listen at: `parseListenAddress` reads one. @default none */
+  readonly listen?: readonly ListenAddress[] | undefined;
+  /** For the addresses with TLS: each with the names that it is for. @default none */
+  readonly certificates?: readonly CertificateFiles[] | undefined;
+  /** Whose certificates of clients are taken there. @default clients are not asked for one */
+  readonly clientAuthorities?: ClientAuthorities | undefined;
   /** Opens a gateway door of the same broker. @default none */
   readonly openGateway?: OpenGateway | undefined;
   /** Starts bridges to other systems. @default none */
@@ -67,7 +81,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * @default none
    */
   readonly tenants?: TenantStore | undefined;
-  /** Quotas of one identity, of one tenant, and of all together. @default NODE_QUOTAS */
+  /** Quotas of one identity, of one tenant, and of all together. @default `quotasForPlaces` */
   readonly quotas?: GivenQuotaScopes | undefined;
   /** Topics whose messages are kept for those who come later (docs/streams.md). @default none */
   readonly streams?: readonly GivenStream[] | undefined;
@@ -111,7 +125,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   /** @default 'loopback' while all clients may connect, else 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
   /**
-   * Proxies before the node door whose `X-Forwarded-For` is trusted, as IP addresses or networks (`10.0.0.0/8`).
+   * Proxies before the doors whose `X-Forwarded-For` is trusted, as IP addresses or networks (`10.0.0.0/8`).
    * @default none: behind a proxy all clients have its address, and share the limits of that address
    */
   readonly trustedProxies?: readonly string[] | undefined;
@@ -126,6 +140,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * can connect
    */
   readonly apiKey?: string | undefined;
+  /** Opens it to callers that look and change nothing. Goes with `apiKey`. @default none */
+  readonly apiViewerKey?: string | undefined;
   /**
    * Into how many shares the machine's memory is divided, of which this process has one: other processes of the same
    * command have the rest. Without effect where `memoryBytesMax` is given. @default 1
@@ -146,6 +162,9 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
 export interface ResolvedOptions {
   readonly host: string;
   readonly port: number;
+  readonly listen: readonly ListenAddress[];
+  readonly certificates: readonly CertificateFiles[];
+  readonly clientAuthorities: ClientAuthorities;
   readonly openGateway: OpenGateway | undefined;
   readonly openBridges: OpenBridges | undefined;
   readonly openCluster: OpenCluster | undefined;
@@ -157,6 +176,8 @@ export interface ResolvedOptions {
   readonly traces: TracesOptions | undefined;
   readonly limits: NodeLimits;
   readonly quotas: QuotaScopes;
+  /** The same, with shares of this process alone: others of a cluster have places, too. */
+  readonly quotasHere: QuotaScopes;
   readonly tenants: TenantStore | undefined;
   readonly identity: IdentityConfiguration | undefined;
   readonly readSecret: ((arn: string) => Promise<string>) | undefined;
@@ -166,6 +187,8 @@ export interface ResolvedOptions {
   readonly authenticationMethods: readonly AuthenticationMethod[];
   readonly allowedOrigins: GatewayOrigins;
   readonly addresses: PeerAddresses;
+  /** No client has to show who it is, so only programs of this machine may connect. */
+  readonly isOpenToThisMachineOnly: boolean;
   readonly counters: boolean;
   readonly apiAccess: ApiAccess;
   readonly memoryShares: number;
@@ -178,10 +201,17 @@ export interface ResolvedOptions {
 /** Every default that is not a limit, in one place. */
 export function resolveOptions(options: NodeOptions): ResolvedOptions {
   const host = options.host ?? '127.0.0.1';
-  checkAnonymous(host, options);
+  const listen = options.listen ?? [];
+  const hosts = [host, ...listen.map((each) => each.host)];
+  for (const each of hosts) checkAnonymous(each, options);
   if (options.openCluster !== undefined) checkCluster(options);
+  const limits = withDefaults(DEFAULT_NODE_LIMITS, options);
+  const brokerLimits = withDefaults(DEFAULT_LIMITS, options);
+  const quotasHere = withQuotas(quotasForPlaces({ ...limits, ...brokerLimits }), options.quotas);
+  const addresses = new PeerAddresses(options.trustedProxies ?? []);
+  const isOpenToThisMachineOnly = hosts.every(isLoopbackHost) && !isProtected(options);
   const broker: BrokerOptions = {
-    limits: withDefaults(DEFAULT_LIMITS, options),
+    limits: brokerLimits,
     overlapping: options.overlapping ?? 'one',
     responseInformation: options.responseInformation,
     ephemeralSessionsKeep: 'everything',
@@ -191,6 +221,9 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
   return {
     host,
     port: options.port ?? 8083,
+    listen,
+    certificates: options.certificates ?? [],
+    clientAuthorities: options.clientAuthorities ?? { ca: [], crl: [] },
     openGateway: options.openGateway,
     openBridges: options.openBridges,
     openCluster: options.openCluster,
@@ -200,8 +233,9 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     streams: streamsOf(options),
     topics: options.topics,
     traces: options.traces,
-    limits: withDefaults(DEFAULT_NODE_LIMITS, options),
-    quotas: withQuotas(NODE_QUOTAS, options.quotas),
+    limits,
+    quotas: options.openCluster === undefined ? quotasHere : withQuotas(NODE_QUOTAS, options.quotas),
+    quotasHere,
     tenants: options.tenants,
     identity: options.identity,
     readSecret: options.readSecret,
@@ -210,9 +244,10 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     authorizer: options.authorizer,
     authenticationMethods: options.authenticationMethods ?? [],
     allowedOrigins: originsOf(options),
-    addresses: new PeerAddresses(options.trustedProxies ?? []),
+    addresses,
+    isOpenToThisMachineOnly,
     counters: options.counters ?? false,
-    apiAccess: accessOf(options.apiKey, isLoopbackHost(host) && !isProtected(options)),
+    apiAccess: accessOf(options, isOpenToThisMachineOnly, addresses),
     memoryShares: options.memoryShares ?? 1,
     sys: {
       intervalSeconds: options.sysIntervalSeconds ?? SYS_INTERVAL_SECONDS,
@@ -240,6 +275,8 @@ const HOW_TO_ALLOW = '--allow-origin https://app.example';
 function originsOf(options: NodeOptions): GatewayOrigins {
   const { identity } = options;
   const allowed = options.allowedOrigins ?? (isProtected(options) ? 'any' : 'loopback');
+  const problem = Array.isArray(allowed) ? allowed.map(originProblem).find((each) => each) : undefined;
+  if (problem !== undefined) throw new StartError(`--allow-origin: ${problem}.`);
   if (identity !== undefined)
     checkCookieOrigins(identity, allowed === 'loopback' ? 'any' : allowed, HOW_TO_ALLOW);
   if (allowed === 'any') return 'any';
@@ -275,11 +312,20 @@ function checkCluster(options: NodeOptions): void {
       );
 }
 
-function accessOf(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
-  if (key === undefined || key.length >= API_KEY_LENGTH_MIN) return apiAccess(key, isOpenToThisMachineOnly);
-  throw new StartError(
-    `The key of the API has ${key.length} characters and needs ${API_KEY_LENGTH_MIN}: \`openssl rand -base64 24\` makes one.`,
-  );
+/** @throws {StartError} */
+function accessOf(
+  { apiKey, apiViewerKey }: NodeOptions,
+  isOpenToThisMachineOnly: boolean,
+  addresses: PeerAddresses,
+): ApiAccess {
+  for (const key of [apiKey, apiViewerKey])
+    if (key !== undefined && key.length < API_KEY_LENGTH_MIN)
+      throw new StartError(
+        `A key of the API has ${key.length} characters and needs ${API_KEY_LENGTH_MIN}: \`openssl rand -base64 24\` makes one.`,
+      );
+  if (apiViewerKey !== undefined && (apiKey === undefined || apiKey === apiViewerKey))
+    throw new StartError('--api-viewer-key-file goes with --api-key-file, and has another key.');
+  return apiAccess(apiKey, isOpenToThisMachineOnly, addresses, apiViewerKey);
 }
 
 function withDefaults<T extends object>(defaults: T, options: NodeOptions): T {

@@ -24,18 +24,22 @@ export interface PageGateway {
 export interface PageConfig {
   readonly endpoints: readonly PageEndpoint[];
   readonly api: { readonly path: string; readonly access: ApiAccess['mode']; readonly tenants?: true };
+  /** The page for developers is served beside the web client. */
+  readonly portal?: true;
 }
 
 /**
  * @param maximumPacketSizeBytes of the node door
  * @param gateway the gateway door, where there is one
  * @param hasTenants whether the node keeps a register of tenants
+ * @param hasPortal whether topics are described to developers
  */
 export function pageConfig(
   maximumPacketSizeBytes: number,
   gateway: PageGateway | undefined,
   access: ApiAccess['mode'],
   hasTenants: boolean,
+  hasPortal: boolean,
 ): PageConfig {
   const endpoints: PageEndpoint[] = [{ door: 'node', path: MQTT_PATH, maximumPacketSizeBytes }];
   if (gateway !== undefined) {
@@ -43,5 +47,9 @@ export function pageConfig(
     const { maximumPacketSizeBytes: bytesMax } = gateway;
     endpoints.push({ door: 'gateway', port: Number(port), path, maximumPacketSizeBytes: bytesMax });
   }
-  return { endpoints, api: { path: API_PATH, access, ...(hasTenants && { tenants: true }) } };
+  return {
+    endpoints,
+    api: { path: API_PATH, access, ...(hasTenants && { tenants: true }) },
+    ...(hasPortal && { portal: true }),
+  };
 }

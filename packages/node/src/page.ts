@@ -3,13 +3,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
+/** The encodings of a file, the smaller first. */
+export type Encoding = 'br' | 'gzip';
+
 /** A file of the web client, plain and compressed. */
 export interface PageFile {
   readonly contentType: string;
   readonly etag: string;
   readonly body: Buffer;
-  /** Compressed with gzip, if that saves enough. */
-  readonly gzipped: Buffer | undefined;
+  /** Compressed: with Brotli if the build did so, and with gzip if that saves enough. */
+  readonly compressed: ReadonlyMap<Encoding, Buffer>;
   /** Its name has a hash of its content, so it never changes. */
   readonly isImmutable: boolean;
 }
@@ -26,6 +29,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
+  '.tgz': 'application/gzip',
 };
 
 /** Folders of files that Vite names by hash. */
@@ -38,7 +42,7 @@ const PORTAL = '/portal/';
 const GZIP_BYTES_MIN = 1_400;
 
 /**
- * Finds the files. Each is read and compressed at its first request, and kept in memory: some three megabytes.
+ * Finds the files. Each is read and compressed at its first request, and kept in memory: some four megabytes.
  * @param withPortal serves the developers' page as well
  */
 export function loadPage(directory: string | undefined, withPortal: boolean): Page {
@@ -73,15 +77,20 @@ function pathsBelow(directory: string, withPortal: boolean): ReadonlyMap<string,
 }
 
 function readPageFile(directory: string, name: string, isImmutable: boolean): PageFile {
-  return pageFile(CONTENT_TYPES[extname(name)] ?? '', readFileSync(join(directory, name)), isImmutable);
+  const path = join(directory, name);
+  const brotli = existsSync(`${path}.br`) ? readFileSync(`${path}.br`) : undefined;
+  return pageFile(CONTENT_TYPES[extname(name)] ?? '', readFileSync(path), isImmutable, brotli);
 }
 
-function pageFile(contentType: string, body: Buffer, isImmutable: boolean): PageFile {
-  const isCompressed = contentType.startsWith('font/');
+function pageFile(contentType: string, body: Buffer, isImmutable: boolean, brotli?: Buffer): PageFile {
+  const compressed = new Map<Encoding, Buffer>();
+  if (brotli !== undefined) compressed.set('br', brotli);
+  const isCompressed = /^font|gzip$/.test(contentType);
+  if (body.length >= GZIP_BYTES_MIN && !isCompressed) compressed.set('gzip', gzipSync(body));
   return {
     contentType,
     body,
-    gzipped: body.length < GZIP_BYTES_MIN || isCompressed ? undefined : gzipSync(body),
+    compressed,
     etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
     isImmutable,
   };

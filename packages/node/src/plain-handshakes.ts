@@ -1,12 +1,17 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { NodeLimits } from './limits.ts';
+import { foreignToHttp } from './listening/foreign-protocol.ts';
 import { type HandshakeHead, readHandshake } from './web-socket/read-handshake.ts';
 import { letGo, own, type SocketOwner } from './web-socket/socket-owner.ts';
 
 export type HandshakeLimits = Pick<NodeLimits, 'handshakeTimeoutSeconds' | 'handshakeBytesMax'>;
 
-type TakeHandshake = (request: HandshakeHead, socket: Socket, head: Buffer) => void;
+export interface PlainHandshakeHandler {
+  take(request: HandshakeHead, socket: Socket, head: Buffer): void;
+  /** The client speaks another protocol. */
+  refuse(socket: Socket, reason: string): void;
+}
 
 /** The owner of a socket between its handshake and its answer. */
 const NO_OWNER: SocketOwner = { received() {}, ended() {}, closed() {} };
@@ -18,17 +23,17 @@ const NO_OWNER: SocketOwner = { received() {}, ended() {}, closed() {} };
 export class PlainHandshakes implements SocketOwner {
   readonly #server: Server;
   readonly #limits: HandshakeLimits;
-  readonly #take: TakeHandshake;
+  readonly #handler: PlainHandshakeHandler;
   readonly #toHttp: readonly ((socket: Socket) => void)[];
   /** Connections that have sent nothing, oldest first, and since when, in ms. */
   readonly #silent = new Map<Socket, number>();
   readonly #timeoutMs: number;
   readonly #check: NodeJS.Timeout;
 
-  constructor(server: Server, limits: HandshakeLimits, take: TakeHandshake) {
+  constructor(server: Server, limits: HandshakeLimits, handler: PlainHandshakeHandler) {
     this.#server = server;
     this.#limits = limits;
-    this.#take = take;
+    this.#handler = handler;
     this.#toHttp = server.listeners('connection') as ((socket: Socket) => void)[];
     this.#timeoutMs = limits.handshakeTimeoutSeconds * 1000;
     this.#check = setInterval(() => this.#endSilent(), Math.max(this.#timeoutMs / 4, 100)).unref();
@@ -47,6 +52,12 @@ export class PlainHandshakes implements SocketOwner {
 
   received(chunk: Buffer, socket: Socket): void {
     this.#silent.delete(socket);
+    const foreign = foreignToHttp(chunk);
+    if (foreign !== undefined) {
+      own(socket, NO_OWNER);
+      this.#handler.refuse(socket, foreign);
+      return;
+    }
     const read = readHandshake(chunk, this.#limits.handshakeBytesMax);
     if (read === undefined) {
       letGo(socket);
@@ -56,7 +67,11 @@ export class PlainHandshakes implements SocketOwner {
     }
     own(socket, NO_OWNER);
     const { url, headers, end } = read;
-    this.#take({ method: 'GET', url, headers, socket }, socket, chunk.subarray(end));
+    this.#handler.take(
+      { method: 'GET', url, httpVersion: '1.1', headers, socket },
+      socket,
+      chunk.subarray(end),
+    );
   }
 
   ended(socket: Socket): void {

@@ -1,7 +1,7 @@
-import type { Inbound } from './inbound.ts';
-import type { InboundBudget } from './inbound-budget.ts';
+import { steadyNow } from '@apus/broker';
+import type { Inbound, Scheduler } from '@apus/door';
+import type { BytesBudget } from './bytes-budget.ts';
 import type { NodeLimits } from './limits.ts';
-import type { Scheduler } from './scheduler.ts';
 
 /** How long a client that is given up keeps its bytes, so that it can be told why. */
 const DEAF_MS = 250;
@@ -9,7 +9,7 @@ const DEAF_MS = 250;
 export interface ReadingContext {
   readonly limits: Pick<NodeLimits, 'connectBytesMax' | 'inboundBufferBytesMax'>;
   /** Bounds the unfinished messages of all clients. */
-  readonly inboundBudget: InboundBudget;
+  readonly inboundBudget: BytesBudget;
   readonly scheduler: Scheduler;
 }
 
@@ -103,7 +103,7 @@ export class Reading {
   #account(heldBytes: number): void {
     const change = heldBytes - this.#heldBytes;
     if (change === 0) return;
-    if (this.#heldBytes === 0) this.#heldSinceMs = this.#context.scheduler.now();
+    if (this.#heldBytes === 0) this.#heldSinceMs = steadyNow(this.#context.scheduler);
     this.#heldBytes = heldBytes;
     this.#context.inboundBudget.change(change);
   }

@@ -1,14 +1,10 @@
-import type { AddressInfo } from 'node:net';
-import { answerPeer } from './api/shared-handlers.ts';
+import { answerPeer } from './api/answers.ts';
 import { bridgesContext } from './bridges/bridges.ts';
 import type { Cluster } from './cluster.ts';
 import { composeNode, type NodeParts } from './compose-node.ts';
 import { disconnectAll } from './disconnect-all.ts';
-import { MQTT_PATH } from './handshake.ts';
-import { closeServer } from './http-server.ts';
-import { listen } from './listen.ts';
+import { stackOf } from './log.ts';
 import { type NodeOptions, type ResolvedOptions, resolveOptions } from './options.ts';
-import { usersChanged } from './users-changed.ts';
 import { within } from './within.ts';
 
 /** How long a process of a cluster that stops waits for its bridges, and for its usage. */
@@ -18,6 +14,8 @@ const STOP_MS_MAX = 3_000;
 export interface RunningNode {
   /** Where MQTT clients connect, as `ws://127.0.0.1:8083/mqtt`. */
   readonly url: string;
+  /** The same, and the addresses of `listen` with their ports. */
+  readonly urls: readonly string[];
   /** Where the page and `/healthz` are, as `http://127.0.0.1:8083/`. */
   readonly httpUrl: string;
   readonly port: number;
@@ -27,8 +25,10 @@ export interface RunningNode {
   readonly cluster: Pick<Cluster, 'me' | 'gone'> | undefined;
   /** Resolves when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
-  /** Reads a changed users file now, and not within two seconds. */
-  rereadUsers(): Promise<void>;
+  /** Logs and counts an exception that no part of the node has caught. The node goes on. */
+  uncaught(error: unknown): void;
+  /** Reads changed users files and certificates now, and not within two seconds. */
+  reread(): Promise<void>;
   /** Tells the clients (0x8B), closes their connections and stops listening. A second call waits for the first. */
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const resolved = resolveOptions(options);
   let stopped: Promise<void> | undefined;
   const parts = await composeNode(resolved, () => stopped !== undefined);
-  const { opened, access, log } = parts;
+  const { opened, access, doors, gateway, log } = parts;
   await letClientsIn(resolved, parts);
   startTimers(parts);
   const stop = (): Promise<void> => {
@@ -59,10 +59,16 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     return stop();
   });
   return {
-    ...addressesOf(resolved, parts),
+    url: doors.urls[0] ?? '',
+    urls: doors.urls,
+    httpUrl: doors.httpUrl,
+    port: doors.port,
+    gateway: gateway && { url: gateway.url },
     cluster: parts.cluster,
     failed: opened.failed,
-    async rereadUsers() {
+    uncaught: (error) => log.error('uncaught', { error: stackOf(error) }),
+    async reread() {
+      doors.reread();
       await Promise.all(access.usersFiles.map(({ users }) => users.look()));
     },
     stop,
@@ -71,7 +77,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
 
 /** Starts bridges, joins the cluster and listens. @throws {StartError} having stopped the parts again */
 async function letClientsIn(options: ResolvedOptions, parts: NodeParts): Promise<void> {
-  const { opened, broker, bridges, cluster, gateway, server, log } = parts;
+  const { opened, broker, bridges, cluster, gateway, doors, log } = parts;
   const { locals, connectionId, clock } = parts;
   try {
     const context = { broker, stores: opened.stores, locals, connectionId, clock, log };
@@ -79,23 +85,22 @@ async function letClientsIn(options: ResolvedOptions, parts: NodeParts): Promise
     await bridges?.start(bridgesContext({ ...options.broker.limits, ...context }), cluster !== undefined);
     await joinCluster(parts);
     await parts.delays.start(broker);
-    await listen(server, options.host, options.port);
+    await doors.open();
   } catch (error) {
+    await doors.close();
     await bridges?.stop();
     await gateway?.stop();
     await opened.close();
     throw error;
   }
-  // Accepting may fail later, when open files run out: the connections that are there go on.
-  server.on('error', (error) => log.error('accept-failed', { error: error.message }));
 }
 
 async function joinCluster(parts: NodeParts): Promise<void> {
-  const { cluster, broker, timers, handlers, banKeeper, tenants, bridges, usage, listener } = parts;
+  const { cluster, broker, timers, facts, banKeeper, tenants, bridges, usage, doors } = parts;
   await cluster?.start({
     broker,
     timers,
-    answer: (request) => answerPeer(handlers, request),
+    answer: (request) => answerPeer(facts, request),
     bansChanged: (bans) => banKeeper.changed(bans),
     tenantChanged: async (name, json) => await tenants?.changed(name, json),
     clearTenant: async (tenant) => void (await tenants?.endSessions(tenant)),
@@ -104,30 +109,28 @@ async function joinCluster(parts: NodeParts): Promise<void> {
     fullElsewhere: (process, filters) => bridges?.fullElsewhere(process, filters),
     saveUsage: () => usage.save(),
     enforceBans: () => banKeeper.enforceAll(),
-    accept: (peer, socket) => listener.serve(peer, socket),
+    accept: (peer, wire, socket) => doors.serve(peer, wire, socket),
   });
 }
 
-function startTimers({ sweep, sysTopics, usage, access, opened, broker, log, clock }: NodeParts): void {
+function startTimers({ sweep, sysTopics, usage, access, usersChanges, broker, log, clock }: NodeParts): void {
   sweep.start();
   sysTopics.start();
   usage.start();
-  const { sessions } = opened.stores;
   for (const file of access.usersFiles) {
-    const onChange = (names: readonly string[]) =>
-      void usersChanged({ ...file, sessions, broker, log }, names);
+    const onChange = (names: readonly string[]) => void usersChanges.apply(broker, file, names);
     file.users.watch({ scheduler: clock, log, onChange });
   }
 }
 
 async function stopNode(options: ResolvedOptions, parts: NodeParts): Promise<void> {
-  const { cluster, clock, listener, bridges, links, access, gateway } = parts;
+  const { cluster, clock, doors, bridges, links, access, gateway } = parts;
   /** In a cluster the wait is limited: an engine that is gone never answers. */
   const inTimeToStop = async (work: Promise<void> | undefined): Promise<void> => {
     if (cluster === undefined) await work;
     else if (work !== undefined) await within(clock, STOP_MS_MAX, work);
   };
-  listener.stop();
+  doors.refuse();
   // Stop the bridges first: another process of the group then takes messages that these clients would not get.
   await inTimeToStop(bridges?.stop());
   cluster?.endForwarded();
@@ -140,24 +143,9 @@ async function stopNode(options: ResolvedOptions, parts: NodeParts): Promise<voi
   parts.timers.stop();
   parts.ticker.stop();
   parts.delays.stop();
-  listener.end();
-  await closeServer(parts.server);
+  await doors.close();
   await inTimeToStop(parts.usage.stop());
   await parts.traces?.stop();
   await parts.opened.close();
   parts.log.end();
-}
-
-function addressesOf(
-  { host }: ResolvedOptions,
-  { server, gateway }: NodeParts,
-): Pick<RunningNode, 'url' | 'httpUrl' | 'port' | 'gateway'> {
-  const { port } = server.address() as AddressInfo;
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return {
-    url: `ws://${authority}${MQTT_PATH}`,
-    httpUrl: `http://${authority}/`,
-    port,
-    gateway: gateway && { url: gateway.url },
-  };
 }

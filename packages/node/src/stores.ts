@@ -4,6 +4,7 @@ import {
   BanList,
   type BanStore,
   type Clock,
+  type Message,
   type MessageId,
   type PresenceStore,
   type QueueStore,
@@ -35,6 +36,8 @@ export interface LocalStores extends Stores {
     length(session: SessionRef): number;
     bytes(session: SessionRef): number;
     inflight(session: SessionRef): number;
+    /** The message that its client has not acknowledged for longest. */
+    oldest(session: SessionRef): Message | undefined;
   };
   readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
     list(session: SessionRef): readonly Subscription[];
@@ -104,7 +107,7 @@ export async function openStores(
 const NO_BAN_STORE: BanStore = { all: (): Ban[] => [], put: () => true, remove: () => {} };
 
 function inMemory(clock: Clock, memory: MemoryBudget): OpenedStores {
-  const stores = createMemoryStores(memory);
+  const stores = createMemoryStores(memory, clock);
   stores.streamStore.sinceMs = clock.now();
   return {
     stores,

@@ -1,10 +1,9 @@
-import { type Connection, IDENTITY_EXPIRED, namesOf, type SparingLog } from '@apus/broker';
+import { type Connection, IDENTITY_EXPIRED, namesOf, type SparingLog, steadyNow } from '@apus/broker';
+import { CloseCode, type Scheduler } from '@apus/door';
 import { ReasonCode } from '@apus/mqtt';
-import { CloseCode } from './close-code.ts';
 import type { NodeLimits } from './limits.ts';
 import type { Links } from './links.ts';
 import type { NodeLink } from './node-link.ts';
-import type { Scheduler } from './scheduler.ts';
 
 /** How late a silent client may be noticed. 18,000 comparisons four times a second take less than a millisecond. */
 const SWEEP_MS = 250;
@@ -20,21 +19,32 @@ export class Sweep {
   readonly #scheduler: Scheduler;
   readonly #log: SparingLog;
   readonly #limits: SweepLimits;
+  readonly #looked: () => void;
   #cancel: () => void = () => {};
 
-  constructor(links: Links, scheduler: Scheduler, log: SparingLog, limits: SweepLimits) {
+  /** @param looked is called after each look */
+  constructor(
+    links: Links,
+    scheduler: Scheduler,
+    log: SparingLog,
+    limits: SweepLimits,
+    looked: () => void = () => {},
+  ) {
     this.#links = links;
     this.#scheduler = scheduler;
     this.#log = log;
     this.#limits = limits;
+    this.#looked = looked;
   }
 
   start(): void {
     this.#cancel = this.#scheduler.after(SWEEP_MS, () => {
-      const nowMs = this.#scheduler.now();
-      for (const link of this.#links.all()) if (link.isOpen) this.#check(link, nowMs);
-      this.#log.tell();
       this.start();
+      const nowMs = steadyNow(this.#scheduler);
+      const wallMs = this.#scheduler.now();
+      for (const link of this.#links.all()) this.#guardedCheck(link, nowMs, wallMs);
+      this.#log.tell();
+      this.#looked();
     });
   }
 
@@ -42,9 +52,17 @@ export class Sweep {
     this.#cancel();
   }
 
-  #check(link: NodeLink, nowMs: number): void {
+  #guardedCheck(link: NodeLink, nowMs: number, wallMs: number): void {
+    try {
+      if (link.isOpen) this.#check(link, nowMs, wallMs);
+    } catch (error) {
+      link.failed(error);
+    }
+  }
+
+  #check(link: NodeLink, nowMs: number, wallMs: number): void {
     if (link.state.phase === 'connected') {
-      this.#checkConnected(link, link.state.connection, nowMs);
+      this.#checkConnected(link, link.state.connection, nowMs, wallMs);
       this.#checkRate(link, nowMs);
     } else if (nowMs - link.openedAtMs > this.#limits.connectTimeoutSeconds * 1000)
       this.#endUnconnected(link);
@@ -64,8 +82,13 @@ export class Sweep {
     );
   }
 
-  #checkConnected(link: NodeLink, { identity, keepAliveSeconds }: Connection, nowMs: number): void {
-    if (identity.expiresAtMs !== undefined && identity.expiresAtMs <= nowMs)
+  #checkConnected(
+    link: NodeLink,
+    { identity, keepAliveSeconds }: Connection,
+    nowMs: number,
+    wallMs: number,
+  ): void {
+    if (identity.expiresAtMs !== undefined && identity.expiresAtMs <= wallMs)
       link.disconnect(ReasonCode.NotAuthorized, IDENTITY_EXPIRED);
     else this.#checkKeepAlive(link, keepAliveSeconds, nowMs);
   }

@@ -1,5 +1,5 @@
 import type { Log } from '@apus/broker';
-import { OtlpExporter, Tracer } from '@apus/cloud';
+import { OtlpExporter, Tracer } from '@apus/door';
 
 /** Spans wait this long for others, or until so many are there. */
 const EXPORT_EVERY_MS = 1_000;

@@ -1,4 +1,4 @@
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler } from '@apus/door';
 
 /** Resolves as the work does, or when it takes too long: then it is left to itself. */
 export async function within(clock: Scheduler, ms: number, work: Promise<void>): Promise<void> {

@@ -16,32 +16,6 @@ const authenticator = {
   authenticate: ({ username = 'default' }) => ({ tenant: username, name: '' }),
 };
 
-const ofTenant = (tenant: string) => ({ 'apus-tenant': tenant });
-
-test('GET /api/v5/presence/ROOM lists the members of a room, a page at a time', async () => {
-  const node = await nodeForTest();
-  const ann = await enter(node.url, 'default', 'r 7', 'ann');
-  await enter(node.url, 'default', 'r 7', 'bob');
-  await enter(node.url, 'default', 'elsewhere', 'eve');
-  expect((await call(node.httpUrl, '/presence/r%207?limit=1')).body).toEqual({
-    data: [
-      {
-        member: 'ann',
-        payload: Buffer.from('here').toString('base64'),
-        joined_at: expect.stringMatching(/^20.*Z$/),
-        clientids: ['ann-phone'],
-      },
-    ],
-    meta: { page: 1, limit: 1, count: 2, hasnext: true, next: '1' },
-  });
-  await ann.disconnect();
-  await expect
-    .poll(async () => (await call(node.httpUrl, '/presence/r%207')).body)
-    .toMatchObject({ data: [{ member: 'bob' }], meta: { count: 1 } });
-  expect(await call(node.httpUrl, '/presence/nowhere')).toMatchObject({ status: 200, body: { data: [] } });
-  expect(await call(node.httpUrl, '/presence/r?limit=x')).toMatchObject({ status: 400 });
-});
-
 test('rooms of one name are others in each tenant, for watchers and for the API [SEC-TENANT-4]', async () => {
   const node = await nodeForTest({
     authenticator,
@@ -56,16 +30,6 @@ test('rooms of one name are others in each tenant, for watchers and for the API 
   await enter(node.url, 'red', 'hall', 'ann');
   expect(await watcher.expect('publish')).toMatchObject({ topic: '$presence/hall/ann' });
   await watcher.expectNothing();
-});
-
-test('the API lists the rooms of one tenant [SEC-TENANT-4]', async () => {
-  const key = 'a-key-of-more-than-22-characters';
-  const node = await nodeForTest({ authenticator, apiKey: key });
-  await enter(node.url, 'blue', 'hall', 'bob');
-  await enter(node.url, 'red', 'hall', 'ann');
-  const asked = { authorization: `Bearer ${key}`, ...ofTenant('red') };
-  const { body } = await call(node.httpUrl, '/presence/hall', 'GET', asked);
-  expect(body).toMatchObject({ data: [{ member: 'ann' }], meta: { count: 1 } });
 });
 
 test('POST /api/v5/publish makes no member present', async () => {

@@ -87,27 +87,6 @@ describe('access to the API', () => {
   });
 });
 
-describe('an invalid request', () => {
-  test.each([
-    ['/nothing', 'GET', 404, 'NOT_FOUND'],
-    ['/stats', 'DELETE', 405, 'METHOD_NOT_ALLOWED'],
-    ['/clients?page=0', 'GET', 400, 'BAD_REQUEST'],
-    ['/clients?limit=1001', 'GET', 400, 'BAD_REQUEST'],
-    ['/clients?conn_state=asleep', 'GET', 400, 'BAD_REQUEST'],
-    ['/clients/%ff', 'GET', 400, 'BAD_REQUEST'],
-    ['/clients/nobody', 'GET', 404, 'CLIENTID_NOT_FOUND'],
-    ['/clients/nobody', 'DELETE', 404, 'CLIENTID_NOT_FOUND'],
-    ['/clients/nobody/subscriptions', 'GET', 404, 'CLIENTID_NOT_FOUND'],
-    ['/mqtt/retainer/messages?topic=a/%23/b', 'GET', 400, 'BAD_REQUEST'],
-    ['/mqtt/retainer/message/none', 'GET', 404, 'NOT_FOUND'],
-    ['/mqtt/retainer/message/%23', 'DELETE', 404, 'NOT_FOUND'],
-  ])('%s by %s is answered %i %s with a sentence', async (path, method, status, code) => {
-    const node = await nodeForTest();
-    const answer = await call(node.httpUrl, path, method);
-    expect(answer).toMatchObject({ status, body: { code, message: expect.stringMatching(/\w \w/) } });
-  });
-});
-
 describe('clients', () => {
   test('are described one by one with their window, traffic, identity and quotas', async () => {
     const node = await nodeForTest({ quotas: { identity: { connectionsMax: 7 } } });
@@ -207,4 +186,12 @@ describe('figures, subscriptions and retained messages', () => {
     expect((await call(node.httpUrl, path)).status).toBe(404);
     expect((await call(node.httpUrl, '/stats')).body).toMatchObject([{ 'retained.count': 2 }]);
   });
+});
+
+test('a parameter may have a question mark, and it is all of the parameter', async () => {
+  const { url, httpUrl } = await nodeForTest();
+  await RawClient.connect(url, { clientId: 'who' });
+  await RawClient.connect(url, { clientId: 'what?x' });
+  expect((await call(httpUrl, '/clients?clientid=who?x')).body).toMatchObject({ data: [] });
+  expect((await call(httpUrl, '/clients?clientid=what?x')).body).toMatchObject({ data: [{}] });
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type CountersAnswer, countersAnswer, withCounters } from '../src/counters.ts';
+import { PeerAddresses } from '../src/peer-address.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 async function countersOf(httpUrl: string): Promise<CountersAnswer> {
@@ -40,6 +41,7 @@ describe('/counters', () => {
         passedOn = true;
       },
       () => countersAnswer(undefined),
+      new PeerAddresses([]),
     );
     const headers = { host: '127.0.0.1:8083' };
     const request = { method: 'GET', url: '/counters', headers, socket: { remoteAddress } };

@@ -1,13 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Authenticator, rulesOfLists } from '@apus/broker';
+import { type Authenticator, rulesOfLists, TURN_MS_MAX } from '@apus/broker';
 import mqtt from 'mqtt';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type NodeOptions, type RunningNode, startNode } from '../src/index.ts';
 import { call } from './support/call-api.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
+import { scrape } from './support/scrape.ts';
+
+/** Of messages that fill the room of others. */
+const DELAY_SECONDS = 60;
 
 async function clientOf({ url }: RunningNode, options: mqtt.IClientOptions = {}) {
   const client = await mqtt.connectAsync(url, { protocolVersion: 5, ...options });
@@ -26,8 +30,8 @@ async function reading(node: RunningNode) {
 }
 
 async function delaying(options: NodeOptions = {}) {
-  const clock = new FakeScheduler();
-  const node = await nodeForTest({ clock, ...options });
+  const clock = (options.clock as FakeScheduler | undefined) ?? new FakeScheduler();
+  const node = await nodeForTest({ ...options, clock });
   return { clock, node, ...(await reading(node)) };
 }
 
@@ -43,6 +47,39 @@ describe('$delayed/SECONDS/TOPIC', () => {
     await expect.poll(() => arrived).toEqual(['a/b now', 'a/b five']);
     clock.advance(5_000);
     await expect.poll(() => arrived).toEqual(['a/b now', 'a/b five', 'a/b ten']);
+  });
+
+  test('keeps its order where many are due in the same ms, and the clock goes on between two looks', async () => {
+    const clock = new FakeScheduler();
+    const { client, arrived } = await delaying({ clock });
+    const numbers = Array.from({ length: 60 }, (_, index) => String(index));
+    const now = clock.now.bind(clock);
+    let looks = 0;
+    // A ms has passed at each third look.
+    clock.now = () => now() + (looks++ % 3 === 0 ? 1 : 0);
+    await Promise.all(numbers.map((text) => client.publishAsync('$delayed/5/a/b', text, { qos: 1 })));
+    clock.advance(6_000);
+    await expect.poll(() => arrived).toEqual(numbers.map((text) => `a/b ${text}`));
+  });
+
+  test('leaves in turns where many are due at once, in their order [SEC-WORK-6]', async () => {
+    const clock = new FakeScheduler();
+    const done: string[] = [];
+    const mayPublish = () => {
+      clock.spend(TURN_MS_MAX);
+      done.push('a message');
+      setImmediate(() => done.push('other work'));
+      return true;
+    };
+    const { client, arrived } = await delaying({
+      clock,
+      authorizer: { mayPublish, maySubscribe: () => true },
+    });
+    for (const payload of ['1', '2', '3']) await client.publishAsync('$delayed/10/a', payload, { qos: 1 });
+    done.length = 0;
+    clock.advance(10_000 + 3 * TURN_MS_MAX);
+    await expect.poll(() => arrived).toEqual(['a 1', 'a 2', 'a 3']);
+    expect(done.slice(0, 4)).toEqual(['a message', 'other work', 'a message', 'other work']);
   });
 
   test('is retained when it is due, an empty payload removes, and properties come along', async () => {
@@ -100,7 +137,8 @@ describe('$delayed/SECONDS/TOPIC', () => {
     };
     const dataDirectory = mkdtempSync(join(tmpdir(), 'apus-delayed-'));
     onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
-    const options = { authenticator, dataDirectory, logLevel: 'silent', port: 0 } as const;
+    const quotas = { identity: { delayedBytesMax: 0 } };
+    const options = { authenticator, dataDirectory, quotas, logLevel: 'silent', port: 0 } as const;
     const as = (username: string) => ({ username, password: '-', reconnectPeriod: 0 });
     const large = Buffer.alloc(2_000_000);
     let node = await startNode(options);
@@ -119,6 +157,71 @@ describe('$delayed/SECONDS/TOPIC', () => {
       node = await startNode(options);
     }
     await node.stop();
+  });
+
+  /** Users of one tenant. */
+  const users: Authenticator = {
+    authenticate: ({ username = '' }) => ({
+      tenant: 'default',
+      name: username,
+      rules: rulesOfLists(['#'], ['#']),
+    }),
+  };
+  const named = (username: string) => ({ username, password: '-', reconnectPeriod: 0 });
+  const fill = async (client: mqtt.MqttClient, count: number, payload: Buffer | string) => {
+    for (let sent = 0; sent < count; sent += 1)
+      await client.publishAsync(`$delayed/${DELAY_SECONDS}/a`, payload, { qos: 1 });
+  };
+
+  test('of one user leave the others of a tenant theirs, also after a restart [SEC-POOL-1]', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'apus-delayed-'));
+    onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
+    const large = Buffer.alloc(2_000_000);
+    for (const time of ['first', 'after a restart']) {
+      const node = await startNode({ authenticator: users, dataDirectory, logLevel: 'silent', port: 0 });
+      const greedy = await clientOf(node, named('greedy'));
+      await expect(fill(greedy, 40, large), time).rejects.toMatchObject({ code: 0x97 });
+      const honest = await clientOf(node, named(`honest ${time}`));
+      await fill(honest, 2, large);
+      await Promise.all([greedy.endAsync(true), honest.endAsync(true)]);
+      await node.stop();
+    }
+  });
+
+  test('of a tenant take no more than what is left for others [SEC-POOL-1]', async () => {
+    const authenticator: Authenticator = {
+      authenticate: ({ username = '' }) => ({
+        tenant: username,
+        name: '',
+        rules: rulesOfLists(['#'], ['#']),
+      }),
+    };
+    const node = await nodeForTest({ authenticator, quotas: { identity: { delayedBytesMax: 0 } } });
+    const large = Buffer.alloc(2_000_000);
+    for (const tenant of ['one', 'two', 'three'])
+      await expect(fill(await clientOf(node, named(tenant)), 40, large)).rejects.toMatchObject({
+        code: 0x97,
+      });
+    await fill(await clientOf(node, named('four')), 1, large);
+  });
+
+  test('of a banned name give their room back, and do not come [SEC-POOL-2]', async () => {
+    const clock = new FakeScheduler();
+    const quotas = { identity: { delayedMessagesMax: 3 } };
+    const apiKey = 'k'.repeat(32);
+    const node = await nodeForTest({ clock, quotas, authenticator: users, apiKey });
+    const greedy = await clientOf(node, named('greedy'));
+    const honest = await clientOf(node, named('honest'));
+    await fill(greedy, 3, 'x');
+    await expect(fill(greedy, 1, 'x')).rejects.toMatchObject({ code: 0x97 });
+    await fill(honest, 1, 'kept');
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const waiting = async () => (await scrape(node.httpUrl, headers)).values.get('emqx_delayed_count');
+    expect(await waiting()).toBe(4);
+    await call(node.httpUrl, '/banned', 'POST', headers, { as: 'username', who: 'greedy' });
+    expect(await waiting()).toBe(1);
+    clock.advance(DELAY_SECONDS * 1_000);
+    await expect.poll(waiting).toBe(0);
   });
 
   test('is on the disk before its publisher is answered', async () => {

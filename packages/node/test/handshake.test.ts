@@ -85,7 +85,7 @@ describe('web pages', () => {
 
 test('a connection over the limit is refused with 503, and accepted when another has gone', async () => {
   const node = await nodeForTest({ connectionsMax: 1 });
-  const client = await RawClient.open(node.url);
+  const { client } = await RawClient.connect(node.url);
   expect(await upgrade(node.url)).toMatchObject({
     status: 503,
     body: expect.stringContaining('1 connections'),

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { brotliCompressSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { StartError, startNode } from '../src/index.ts';
@@ -69,4 +74,48 @@ test('at every address of the machine it starts when anonymous clients are allow
   const node = await nodeForTest({ host: '0.0.0.0', allowAnonymous: true });
   const { connack } = await RawClient.connect(`ws://127.0.0.1:${node.port}/mqtt`);
   expect(connack.reasonCode).toBe(0);
+});
+
+test.each([
+  ['HTTP/1.1 without a Host', 'GET /healthz HTTP/1.1\r\n', 400],
+  ['HTTP/1.1 with two', 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n', 400],
+  ['HTTP/1.1 with one that is no host', 'GET /healthz HTTP/1.1\r\nHost: a/b\r\n', 400],
+  ['HTTP/1.0 without a Host', 'GET /healthz HTTP/1.0\r\n', 200],
+  ['a URL', 'GET http://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n', 200],
+  ['a URL without a path', 'GET http://localhost HTTP/1.1\r\nHost: localhost\r\n', 200],
+  // The host of the URL counts, and the API answers this machine alone.
+  ['the API by a foreign name', 'GET http://evil.example/api/v5/stats HTTP/1.1\r\nHost: localhost\r\n', 403],
+])('a request of %s is answered with its status', async (_, head, status) => {
+  const { port } = await nodeForTest();
+  const socket = connect(port, '127.0.0.1');
+  socket.end(`${head}Connection: close\r\n\r\n`);
+  expect(await text(socket)).toContain(`HTTP/1.1 ${status} `);
+});
+
+test.each([
+  ['gzip, deflate, br', 'br'],
+  ['br;q=0, gzip', 'gzip'],
+  ['gzip;q=0', null],
+])('a browser that takes %s gets a file of the page in the encoding %s', async (accepted, encoding) => {
+  const pageDirectory = await mkdtemp(join(tmpdir(), 'apus-page-'));
+  onTestFinished(() => rm(pageDirectory, { recursive: true }));
+  const page = '<p>Apus</p>'.repeat(1_000);
+  await writeFile(join(pageDirectory, 'index.html'), page);
+  await writeFile(join(pageDirectory, 'index.html.br'), brotliCompressSync(page));
+  const { httpUrl } = await nodeForTest({ pageDirectory });
+  const answer = await fetch(httpUrl, { headers: { 'accept-encoding': accepted } });
+  expect(answer.headers.get('content-encoding')).toBe(encoding);
+  expect(answer.headers.get('vary')).toContain('Accept-Encoding');
+  expect(await answer.text()).toBe(page);
+  expect((await fetch(new URL('index.html.br', httpUrl))).status).toBe(404);
+});
+
+test('a file of the page that has gone costs its request alone', async () => {
+  const pageDirectory = await mkdtemp(join(tmpdir(), 'apus-page-'));
+  onTestFinished(() => rm(pageDirectory, { recursive: true }));
+  await writeFile(join(pageDirectory, 'index.html'), '');
+  const node = await nodeForTest({ pageDirectory });
+  await rm(join(pageDirectory, 'index.html'));
+  expect((await fetch(node.httpUrl)).status).toBe(500);
+  expect((await fetch(new URL('/healthz', node.httpUrl))).status).toBe(200);
 });

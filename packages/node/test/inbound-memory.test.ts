@@ -1,9 +1,11 @@
 import { generate } from 'mqtt-packet';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { RawClient } from '../../../test/support/raw-client.ts';
-import { InboundBudget, type InboundHolder } from '../src/inbound-budget.ts';
+import { BytesBudget, type BytesHolder } from '../src/bytes-budget.ts';
 import type { NodeOptions } from '../src/index.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 const KIB = 1024;
@@ -199,7 +201,7 @@ describe('the budget', () => {
   /** Holders by name, in the order in which they were ended. */
   function budgetOf(bytesMax: number, holders: Record<string, { heldBytes: number; heldSinceMs: number }>) {
     const ended: string[] = [];
-    const list = Object.entries(holders).map(([name, { heldBytes, heldSinceMs }]): InboundHolder => {
+    const list = Object.entries(holders).map(([name, { heldBytes, heldSinceMs }]): BytesHolder => {
       const holder = {
         heldBytes,
         heldSinceMs,
@@ -212,7 +214,7 @@ describe('the budget', () => {
       };
       return holder;
     });
-    const budget: InboundBudget = new InboundBudget(bytesMax, () => list, { now: () => 100_000 });
+    const budget: BytesBudget = new BytesBudget(bytesMax, () => list, { now: () => 100_000 });
     for (const { heldBytes } of list) budget.change(heldBytes);
     return ended;
   }
@@ -226,4 +228,28 @@ describe('the budget', () => {
   test('ends no client while there is room', () => {
     expect(budgetOf(1000, { a: { heldBytes: 1000, heldSinceMs: 0 } })).toEqual([]);
   });
+});
+
+test('what clients that are gone have sent counts until it is handled, and a node stops without it [SEC-MEMORY-10]', async () => {
+  const clock = new FakeScheduler();
+  const never = () => new Promise<never>(() => {});
+  const authorizer = { mayPublish: never, maySubscribe: never };
+  const limits = { inboundTotalBytesMax: 450 * KIB, inboundBufferBytesMax: 256 * KIB };
+  const node = await nodeForTest({ clock, authorizer, ...limits });
+  const open = async () => {
+    const health = await (await fetch(new URL('/healthz', node.httpUrl))).json();
+    return (health as { connections: number }).connections;
+  };
+  for (const clientId of ['a', 'b', 'c']) {
+    const { client } = await RawClient.connect(node.url, { clientId });
+    for (let messageId = 1; messageId <= 20; messageId += 1)
+      client.send({ cmd: 'publish', topic: 't', qos: 1, messageId, payload: Buffer.alloc(10 * KIB) });
+    client.close();
+    await client.expectClose();
+  }
+  await expect.poll(open, { timeout: PATIENCE_MS }).toBe(3);
+  // The third is beyond the budget: one is given up, a moment later.
+  clock.advance(1_000);
+  expect(await open()).toBe(2);
+  await node.stop();
 });

@@ -24,6 +24,16 @@ test('a line for people shows no control characters of a client', () => {
   expect(prettyLine(ENTRY, true)).toContain(`${escapeCharacter}[33mprotocol-violation`);
 });
 
+test('no line has a character that a terminal obeys, or that turns its text [SEC-LOG-5]', () => {
+  const hostile = '\u009b2J\u007f\u202etxt\u2066\u2028';
+  const entry = { ...ENTRY, fields: { clientId: hostile, reason: `about ${hostile}` } };
+  for (const line of [jsonLine(entry), prettyLine(entry, false)]) {
+    expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+    expect(line).toContain('\\u202etxt');
+  }
+  expect(JSON.parse(jsonLine(entry))).toMatchObject({ clientId: hostile });
+});
+
 test('a long line is cut, and still names its client', () => {
   const many = Object.fromEntries(
     [...Array(5_000).keys()].map((index) => [`field${index}`, 'x'.repeat(100)]),

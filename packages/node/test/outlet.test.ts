@@ -1,4 +1,4 @@
-import type { Message } from '@apus/broker';
+import type { Authorizer, Message } from '@apus/broker';
 import mqtt from 'mqtt';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nodeForTest } from './support/nodes.ts';
@@ -9,10 +9,11 @@ interface Seen {
 }
 
 /** A node from which `out/#` leaves for another system, which takes the messages that `takes` selects. */
-async function nodeWithOutlet(takes: (message: Message) => boolean) {
+async function nodeWithOutlet(takes: (message: Message) => boolean, authorizer?: Authorizer) {
   const seen: Seen[] = [];
   const take = async (message: Message) => takes(message);
   const node = await nodeForTest({
+    authorizer,
     openBridges: async () => ({
       list: () => [],
       stop: async () => {},
@@ -70,6 +71,17 @@ describe('a message that leaves for another system', () => {
     await old.publishAsync('out/a', 'again', { qos: 1 });
     await expect.poll(() => arrived).toEqual(['out/a again']);
     expect(refusals).toBe(2);
+  });
+
+  test('is one that its publisher may send: for a rule and a bridge, as for a subscriber [SEC-WAY-4]', async () => {
+    const { client, seen, arrived } = await nodeWithOutlet(() => true, {
+      mayPublish: (_identity, _clientId, topic) => topic !== 'out/forbidden',
+      maySubscribe: () => true,
+    });
+    await expect(client.publishAsync('out/forbidden', '1', { qos: 1 })).rejects.toMatchObject({ code: 0x87 });
+    await client.publishAsync('out/allowed', '2', { qos: 1 });
+    await expect.poll(() => arrived).toEqual(['out/allowed 2']);
+    expect(seen).toEqual([{ topic: 'out/allowed', isAnswered: true }]);
   });
 
   test('at QoS 0 waits for nothing', async () => {

@@ -1,10 +1,10 @@
 import { NODE_QUOTAS } from '@apus/broker';
+import { RateQuota } from '@apus/door';
 import { bench, describe } from 'vitest';
+import { PUBLISH } from '../../door/test/support/publish-packet.ts';
 import { LinkRate } from '../src/quotas/link-rate.ts';
-import { RateQuota } from '../src/quotas/rate-quota.ts';
 import { Throttle } from '../src/quotas/throttle.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
-import { PUBLISH } from './support/publish-packet.ts';
 
 const PUBLISHES = 1_000;
 /** At which a client stays within its quota, and never waits. */
@@ -15,7 +15,10 @@ const PACKET_BYTES = 100;
 describe('the cost of quotas for a PUBLISH to one recipient, a thousand times', () => {
   const scheduler = new FakeScheduler();
   const quota = new RateQuota(NODE_QUOTAS, scheduler);
-  const rate = new LinkRate({ rateQuota: quota, throttle: new Throttle(scheduler) }, { resumed: () => {} });
+  const rate = new LinkRate(
+    { rateQuota: quota, throttle: new Throttle(scheduler), scheduler },
+    { resumed: () => {} },
+  );
   const client = { identity: { tenant: 't', name: 'ada' }, clientId: 'ada' };
   rate.identify(client.identity, client.clientId);
   let nowMs = scheduler.now();
@@ -23,7 +26,7 @@ describe('the cost of quotas for a PUBLISH to one recipient, a thousand times', 
   bench('bytes, packet and delivery are charged', () => {
     for (let count = 0; count < PUBLISHES; count += 1) {
       nowMs += SPACING_MS;
-      rate.bytes(PACKET_BYTES, nowMs);
+      rate.received(PACKET_BYTES);
       rate.packet(PUBLISH, nowMs);
       quota.take(client, 1, []);
     }

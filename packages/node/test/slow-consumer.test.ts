@@ -24,7 +24,12 @@ interface PausedClient {
 }
 
 /** A subscriber that stops reading once it has its SUBACK. */
-async function pausedSubscriber(url: string, qos: 0 | 1, topic = 't'): Promise<PausedClient> {
+async function pausedSubscriber(
+  url: string,
+  qos: 0 | 1,
+  topic = 't',
+  clientId = 'slow',
+): Promise<PausedClient> {
   const socket = new WebSocket(url, 'mqtt');
   onTestFinished(() => socket.terminate());
   await once(socket, 'open');
@@ -45,7 +50,7 @@ async function pausedSubscriber(url: string, qos: 0 | 1, topic = 't'): Promise<P
     protocolId: 'MQTT',
     protocolVersion: 5,
     clean: true,
-    clientId: 'slow',
+    clientId,
     keepalive: 0,
   });
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos }] });
@@ -129,4 +134,19 @@ test('a watcher of a large room that does not read is sent the members as it rea
   expect((body as { send_msg: number }).send_msg).toBeLessThan(members);
   slow.read();
   await expect.poll(() => slow.payloadSizes.length, { timeout: READ_MS_MAX }).toBeGreaterThanOrEqual(members);
+});
+
+test('[SEC-MEMORY-9] clients that read nothing are cut where they would hold more than a node may, and one that reads gets everything', async () => {
+  const node = await nodeForTest({ outboundTotalBytesMax: 4 * MEBIBYTE });
+  const large = Buffer.alloc(1_500_000, 'x');
+  for (let index = 0; index < 10; index += 1) await pausedSubscriber(node.url, 0, 't', `slow-${index}`);
+  const { client } = await RawClient.connect(node.url);
+  client.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos: 0 }] });
+  await client.expect('suback');
+  for (let left = 20; left > 0; left -= 1) {
+    client.send({ cmd: 'publish', topic: 't', payload: large, qos: 0 });
+    await client.expect('publish');
+  }
+  const { body } = await call(node.httpUrl, '/clients');
+  expect((body as { data: unknown[] }).data.length).toBeLessThan(11);
 });

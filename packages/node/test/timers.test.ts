@@ -1,7 +1,6 @@
-import type { SessionRef, Timer } from '@apus/broker';
+import { type SessionRef, type Timer, TURN_MS_MAX } from '@apus/broker';
+import { LocalTimers, systemScheduler } from '@apus/door';
 import { expect, test, vi } from 'vitest';
-import { systemScheduler } from '../src/scheduler.ts';
-import { NodeTimers } from '../src/timers.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 
 function timer(clientId: string, kind: Timer['kind'] = 'will', connectionId = '1'): Timer {
@@ -18,7 +17,9 @@ function timer(clientId: string, kind: Timer['kind'] = 'will', connectionId = '1
 function timers() {
   const scheduler = new FakeScheduler();
   const fired: string[] = [];
-  const subject = new NodeTimers(scheduler, ({ kind, session }) => fired.push(`${kind} ${session.clientId}`));
+  const subject = new LocalTimers(scheduler, ({ timer: { kind, session } }) =>
+    fired.push(`${kind} ${session.clientId}`),
+  );
   return { scheduler, fired, subject, startMs: scheduler.now() };
 }
 
@@ -96,4 +97,19 @@ test('the system can wait longer than setTimeout', () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('when the wills of many clients take longer than a turn, other work comes in between [SEC-WORK-6]', () => {
+  const scheduler = new FakeScheduler();
+  const done: string[] = [];
+  const subject = new LocalTimers(scheduler, ({ timer: { session } }) => {
+    scheduler.spend(TURN_MS_MAX / 2);
+    done.push(session.clientId);
+  });
+  const dueAtMs = scheduler.now() + 1000;
+  for (const clientId of ['a', 'b', 'c', 'd', 'e']) subject.set(timer(clientId), dueAtMs);
+  scheduler.after(1000, () => done.push('other work'));
+  scheduler.advance(1000);
+  expect(done.indexOf('other work')).toBe(2);
+  expect(done.sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'other work']);
 });

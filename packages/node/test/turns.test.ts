@@ -1,9 +1,9 @@
-import type { Awaitable } from '@apus/broker';
+import { type Awaitable, TURN_MS_MAX } from '@apus/broker';
+import { Inbound, Turns } from '@apus/door';
 import type { Packet, Violation } from '@apus/mqtt';
 import { expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../../test/support/patience.ts';
-import { Inbound } from '../src/inbound.ts';
-import { Turns } from '../src/turns.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
 
 const PATIENT = { timeout: PATIENCE_MS };
 const CONNECT = Buffer.from('100d00044d5154540502000000000 0'.replaceAll(' ', ''), 'hex');
@@ -14,22 +14,27 @@ function turnsWith(answer: () => Awaitable<void>) {
   const calls: string[] = [];
   const nameOf = (packet: Packet | Violation): string => ('type' in packet ? packet.type : packet.reason);
   const gate = { isStalled: false };
-  const turns = new Turns(new Inbound(1000), {
-    handle: (packet) => {
-      calls.push(nameOf(packet));
-      return answer();
+  const clock = new FakeScheduler();
+  const turns = new Turns(
+    new Inbound(1000),
+    {
+      handle: (packet) => {
+        calls.push(nameOf(packet));
+        return answer();
+      },
+      lost: (why) => {
+        calls.push(`lost: ${why}`);
+      },
+      failed: (error) => {
+        calls.push(String(error));
+        turns.close();
+      },
+      isStalled: () => gate.isStalled,
+      waiting: () => {},
     },
-    lost: (why) => {
-      calls.push(`lost: ${why}`);
-    },
-    failed: (error) => {
-      calls.push(String(error));
-      turns.close();
-    },
-    isStalled: () => gate.isStalled,
-    waiting: () => {},
-  });
-  return { calls, turns, gate };
+    clock,
+  );
+  return { calls, turns, gate, clock };
 }
 
 test('packets are handed over at once while the broker answers at once', () => {
@@ -77,4 +82,30 @@ test('no packet is handed over while the link is stalled, until it is lost', () 
   expect(calls).toEqual([]);
   turns.end('cut');
   expect(calls).toEqual(['connect', 'lost: cut']);
+});
+
+test('a defect beside the calls is reported, and so is the end of the connection', () => {
+  const { calls, turns, gate } = turnsWith(() => {});
+  let isDefect = true;
+  Object.defineProperty(gate, 'isStalled', {
+    get: () => {
+      if (!isDefect) return false;
+      isDefect = false;
+      throw new Error('a defect');
+    },
+  });
+  turns.push(CONNECT);
+  expect(calls).toEqual(['Error: a defect']);
+  turns.end('cut');
+  expect(calls).toEqual(['Error: a defect', 'lost: cut']);
+});
+
+test('packets that take long have a turn of the event loop each, and others are served in between [SEC-WORK-5]', async () => {
+  const { calls, turns, clock } = turnsWith(() => clock.spend(TURN_MS_MAX / 2));
+  turns.push(Buffer.concat([CONNECT, PINGREQ, PINGREQ, PINGREQ]));
+  expect(calls).toEqual(['connect', 'pingreq']);
+  setImmediate(() => calls.push('another client'));
+  await expect
+    .poll(() => calls, PATIENT)
+    .toEqual(['connect', 'pingreq', 'pingreq', 'pingreq', 'another client']);
 });

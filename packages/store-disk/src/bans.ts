@@ -1,5 +1,5 @@
 import type { Awaitable, Ban, BanName, BanStore } from '@apus/broker';
-import type { Database } from './database.ts';
+import type { JournalContent } from './journal.ts';
 import { banKey, Kind } from './keys.ts';
 import type { Writer } from './writer.ts';
 
@@ -15,12 +15,12 @@ export class DiskBans implements BanStore {
   }
 
   /** @throws {DataDirectoryError} when one cannot be read. */
-  static open(database: Database, writer: Writer): DiskBans {
+  static open(content: JournalContent, writer: Writer): DiskBans {
     const bans = new Map<string, Ban>();
     try {
-      for (const [key, value] of database.scan(Kind.Ban)) bans.set(key, JSON.parse(value.toString()) as Ban);
+      for (const [key, value] of content.scan(Kind.Ban)) bans.set(key, JSON.parse(value.toString()) as Ban);
     } catch (error) {
-      throw database.damage('a ban', error);
+      throw content.damage('a ban', error);
     }
     return new DiskBans(writer, bans);
   }

@@ -13,7 +13,6 @@ import type {
 } from '@apus/broker';
 import { ENDED_READER } from '@apus/broker';
 import type { PacketId, QoS, Will } from '@apus/mqtt';
-import type { HeldOwner } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
 /** A session as it is stored, without what the other keys hold. */
@@ -44,6 +43,8 @@ export interface StoredOwedWill {
   readonly will: Will;
   readonly messageId: MessageId | undefined;
   readonly identity: Identity;
+  /** When a start that found its connection cut publishes it. @default none has */
+  readonly dueAtMs?: number | undefined;
 }
 
 /** A message that waits or is inflight. Its session is in the key. */
@@ -80,13 +81,21 @@ export interface StoredRetained {
   readonly holder: QuotaHolder | undefined;
 }
 
+/** A session that makes a member present. */
+export interface StoredOwner {
+  readonly clientId: string;
+  readonly holder: QuotaHolder;
+  /** The number of its records, 0 if it has none. Undefined: stored before it was. */
+  readonly number?: number;
+}
+
 /** A member of a room. */
 export interface StoredMember extends PresencePlace {
   readonly joinedAtMs: number;
   /** Its message. If it has left and watchers were not told, the message that they were sent last. */
   readonly message: Message;
   /** None: it has left. */
-  readonly owners: readonly HeldOwner[];
+  readonly owners: readonly StoredOwner[];
 }
 
 /** A topic of a stream; its entries stand under keys of their own. */
@@ -97,6 +106,7 @@ export interface StoredStreamTopic {
   /** Number of the newest message when this was written. The message may have been deleted since. */
   readonly last: number;
   readonly completeSinceMs: number;
+  readonly holder: string | undefined;
 }
 
 export interface StoredStreamEntry {
@@ -148,17 +158,23 @@ function messageFields(message: Message): MessageFields {
 
 function messageFrom(...fields: MessageFields): Message {
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
+  // A changed byte may make another type of it, which would end the process long after the start.
+  const isMessage = typeof id === 'string' && typeof topic === 'string' && payload instanceof Uint8Array;
+  if (!isMessage) throw new TypeError('it holds no message');
   return { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey };
 }
 
 export const messageCodec: Codec<Message> = codecOf(messageFields, messageFrom);
 
 export const retainedCodec: Codec<StoredRetained> = codecOf(
-  ({ tenant, message, holder }) => tuple(tenant, messageFields(message), holder?.kind, holder?.name),
-  (tenant, fields, kind, name) => ({
+  ({ tenant, message, holder }) => {
+    const otherTenant = holder?.tenant === tenant ? undefined : holder?.tenant;
+    return tuple(tenant, messageFields(message), holder?.kind, holder?.name, otherTenant);
+  },
+  (tenant, fields, kind, name, otherTenant) => ({
     tenant,
     message: messageFrom(...fields),
-    holder: kind && name !== undefined ? { tenant, kind, name } : undefined,
+    holder: kind && name !== undefined ? { tenant: otherTenant ?? tenant, kind, name } : undefined,
   }),
 );
 
@@ -208,15 +224,10 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
 );
 
 export const owedWillCodec: Codec<StoredOwedWill> = codecOf(
-  ({ tenant, clientId, connectionId, will, messageId, identity }) =>
-    tuple(tenant, clientId, connectionId, will, messageId, identity),
-  (tenant, clientId, connectionId, will, messageId, identity) => ({
-    tenant,
-    clientId,
-    connectionId,
-    will,
-    messageId,
-    identity,
+  ({ tenant, clientId, connectionId, will, messageId, identity, dueAtMs }) =>
+    tuple(tenant, clientId, connectionId, will, messageId, identity, dueAtMs),
+  (tenant, clientId, connectionId, will, messageId, identity, dueAtMs) => ({
+    ...{ tenant, clientId, connectionId, will, messageId, identity, dueAtMs },
   }),
 );
 
@@ -230,8 +241,12 @@ export const memberCodec: Codec<StoredMember> = codecOf(
 );
 
 export const streamTopicCodec: Codec<StoredStreamTopic> = codecOf(
-  ({ tenant, topic, epoch, last, completeSinceMs }) => tuple(tenant, topic, epoch, last, completeSinceMs),
-  (tenant, topic, epoch, last, completeSinceMs) => ({ tenant, topic, epoch, last, completeSinceMs }),
+  ({ tenant, topic, epoch, last, completeSinceMs, holder }) =>
+    tuple(tenant, topic, epoch, last, completeSinceMs, holder),
+  (tenant, topic, epoch, last, completeSinceMs, holder) => ({
+    ...{ tenant, topic, epoch, last, completeSinceMs },
+    holder: holder ?? undefined,
+  }),
 );
 
 export const streamEntryCodec: Codec<StoredStreamEntry> = codecOf(

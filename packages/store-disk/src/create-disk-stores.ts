@@ -1,24 +1,12 @@
-import { type Clock, type MessageId, type Stores, StreamDeclarations } from '@apus/broker';
-import { createMemoryStores, MemoryBudget } from '@apus/store-memory';
-import { DiskBans } from './bans.ts';
+import type { Clock, StreamDeclarations } from '@apus/broker';
+import { MemoryBudget } from '@apus/store-memory';
+import { type ComposedStores, composeStores } from './compose-stores.ts';
 import { Database } from './database.ts';
 import { DirectoryLock } from './directory-lock.ts';
-import type { DueTimer } from './due-timers.ts';
-import { DurableSessions } from './durable-sessions.ts';
 import { checkNoEngine } from './engine-directory.ts';
 import { DataDirectoryError, DiskError } from './errors.ts';
+import { GroupWriter } from './group-writer.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
-import { DiskPresence } from './presence.ts';
-import { DiskQueues } from './queues.ts';
-import { DiskReceived } from './received.ts';
-import { RepeatableFanOuts } from './repeatable-fan-outs.ts';
-import { restore } from './restore.ts';
-import { DiskRetained } from './retained.ts';
-import { RetainedSweep } from './retained-sweep.ts';
-import { DiskSessions } from './sessions.ts';
-import { DiskStreams } from './streams.ts';
-import { DiskSubscriptions } from './subscriptions.ts';
-import { Writer } from './writer.ts';
 
 export interface DiskStoresOptions {
   /** The directory of the files; made if it does not exist. One process at a time. */
@@ -35,18 +23,7 @@ export interface DiskStoresOptions {
 }
 
 /** The broker's stores: they answer from memory, and write to the disk before they promise anything. */
-export interface DiskStores extends Stores {
-  readonly sessions: DiskSessions;
-  readonly queues: DiskQueues;
-  readonly subscriptions: DiskSubscriptions;
-  readonly retained: DiskRetained;
-  readonly banStore: DiskBans;
-  readonly streamStore: DiskStreams;
-  readonly presenceStore: DiskPresence;
-  /** Timers of the wills and sessions that were found. To be set before the first client is let in. */
-  readonly dueTimers: readonly DueTimer[];
-  /** The latest message id that was found, for `MessageClock.observe`: ids ascend even if the wall clock went back. */
-  readonly lastMessageId: MessageId | undefined;
+export interface DiskStores extends ComposedStores {
   /**
    * Writes everything that is not written, and releases the directory. To be called when the broker has stopped. A
    * second call waits for the first.
@@ -90,46 +67,26 @@ async function openLocked(options: DiskStoresOptions, lock: DirectoryLock): Prom
 async function compose(
   {
     clock,
-    memory: budget = new MemoryBudget(),
+    memory = new MemoryBudget(),
     willGraceSeconds = WILL_GRACE_SECONDS,
-    streams: declared = new StreamDeclarations([]),
+    streams,
     onFailure = () => {},
   }: DiskStoresOptions,
   database: Database,
   lock: DirectoryLock,
 ): Promise<DiskStores> {
-  const memory = createMemoryStores(budget);
-  const writer = new Writer((operations) => database.commit(operations), onFailure);
-  const repeatable = new RepeatableFanOuts(writer);
-  const durables = new DurableSessions(memory, writer, repeatable);
-  const context = { content: database, memory, durables, repeatable, writer, clock, willGraceSeconds };
-  const { dueTimers, lastMessageId } = budget.restoring(() => restore(context));
-  const streamStore = budget.restoring(() =>
-    DiskStreams.open({ database, writer, memory: memory.streamStore, clock, declared }),
-  );
-  const presenceStore = budget.restoring(() =>
-    DiskPresence.open({ database, writer, memory, clock, graceSeconds: willGraceSeconds }),
-  );
+  const writer = new GroupWriter((operations) => database.commit(operations), onFailure);
+  const stores = composeStores({ content: database, writer, clock, memory, streams, willGraceSeconds });
   await writer.durable(undefined);
-  const sweep = new RetainedSweep(database, memory.retained, writer, clock);
   const close = async (): Promise<void> => {
-    if (writer.isWorking) streamStore.close();
+    if (writer.isWorking) stores.streamStore.close();
     await writer.close();
     await database.close();
     await lock.release();
   };
   let closed: Promise<void> | undefined;
   return {
-    lastMessageId,
-    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer),
-    subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
-    retained: new DiskRetained(memory.retained, sweep, writer),
-    queues: new DiskQueues(memory.queues, durables, repeatable, writer),
-    banStore: DiskBans.open(database, writer),
-    streamStore,
-    presenceStore,
-    dueTimers: [...dueTimers, ...presenceStore.dueTimers],
-    received: new DiskReceived(memory.received, durables, repeatable, writer),
+    ...stores,
     close: () => {
       closed ??= close();
       return closed;

@@ -1,12 +1,15 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { reasonOf } from '@apus/broker';
 import type { RootDatabase } from 'lmdb';
-import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
+import { DataDirectoryError } from './errors.ts';
+import { checkFiles } from './file-check.ts';
 import type { Journal } from './journal.ts';
 import { FORMAT_KEY, type Kind } from './keys.ts';
 import { FORMAT_VERSION } from './limits.ts';
 import { Ownership } from './ownership.ts';
-import { checkPages, PageError } from './page-check.ts';
+import { keepPrivate } from './private-file.ts';
+import { Reserve } from './reserve.ts';
 import type { Operations } from './writer.ts';
 
 const FILE_NAME = 'apus.mdb';
@@ -15,11 +18,18 @@ const FILE_NAME = 'apus.mdb';
 export class Database implements Journal {
   readonly #lmdb: RootDatabase<Buffer, string>;
   readonly #path: string;
+  readonly #reserve: Reserve;
   readonly #ownership: Ownership;
 
-  private constructor(lmdb: RootDatabase<Buffer, string>, path: string, ownership: Ownership) {
+  private constructor(
+    lmdb: RootDatabase<Buffer, string>,
+    path: string,
+    reserve: Reserve,
+    ownership: Ownership,
+  ) {
     this.#lmdb = lmdb;
     this.#path = path;
+    this.#reserve = reserve;
     this.#ownership = ownership;
   }
 
@@ -30,15 +40,19 @@ export class Database implements Journal {
    */
   static async open(directory: string): Promise<Database> {
     const path = join(directory, FILE_NAME);
-    checkFile(path);
+    checkFiles(directory, path);
     const lmdb = await openFile(path);
+    for (const file of [path, `${path}-lock`]) keepPrivate(file);
+    let reserve: Reserve | undefined;
     try {
-      const ownership = await claim(lmdb, path);
+      reserve = await Reserve.open(path);
+      const ownership = await claim(lmdb, path, reserve);
       // The name of the file has to be durable as well.
       syncDirectory(directory);
-      return new Database(lmdb, path, ownership);
+      return new Database(lmdb, path, reserve, ownership);
     } catch (error) {
       await lmdb.close();
+      await reserve?.close();
       throw error;
     }
   }
@@ -50,16 +64,13 @@ export class Database implements Journal {
    */
   async commit(operations: Operations): Promise<void> {
     const lmdb = this.#lmdb;
-    try {
-      await this.#ownership.commit(() => {
-        for (const [key, value] of operations) {
-          if (value === undefined) lmdb.remove(key);
-          else lmdb.put(key, value as Buffer);
-        }
-      });
-    } catch (error) {
-      throw await commitErrorOf(error);
-    }
+    const write = (): void => {
+      for (const [key, value] of operations) {
+        if (value === undefined) lmdb.remove(key);
+        else lmdb.put(key, value as Buffer);
+      }
+    };
+    await this.#reserve.during(operations, () => this.#ownership.commit(write));
   }
 
   /** Everything of one kind in the order of the keys, from `from` on. */
@@ -81,20 +92,20 @@ export class Database implements Journal {
 
   async close(): Promise<void> {
     await this.#lmdb.close();
+    await this.#reserve.close();
   }
 }
 
 /** Writes nothing to a foreign file; writes the format into an empty one. */
-async function claim(lmdb: RootDatabase<Buffer, string>, path: string): Promise<Ownership> {
+async function claim(lmdb: RootDatabase<Buffer, string>, path: string, reserve: Reserve): Promise<Ownership> {
   checkFormat(lmdb, path);
+  const format = Buffer.from(String(FORMAT_VERSION));
+  const write = (): void => void lmdb.put(FORMAT_KEY, format);
   try {
-    return await Ownership.claim(lmdb, path, () => {
-      lmdb.put(FORMAT_KEY, Buffer.from(String(FORMAT_VERSION)));
-    });
+    return await reserve.during(new Map([[FORMAT_KEY, format]]), () => Ownership.claim(lmdb, path, write));
   } catch (error) {
     if (error instanceof DataDirectoryError) throw error;
-    const cause = await commitErrorOf(error);
-    throw new DataDirectoryError(`${path} cannot be written: ${reasonOf(cause)}.`, { cause });
+    throw new DataDirectoryError(`${path} cannot be written: ${reasonOf(error)}.`, { cause: error });
   }
 }
 
@@ -107,9 +118,9 @@ function checkFormat(lmdb: RootDatabase<Buffer, string>, path: string): void {
 }
 
 async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
-  // Here, so that a program without a data directory never loads the native library.
-  const { open } = await import('lmdb');
   try {
+    // Here, so that a program without a data directory never loads the native library.
+    const { open } = await import('lmdb');
     return open<Buffer, string>({
       path,
       noSubdir: true,
@@ -125,21 +136,11 @@ async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
   }
 }
 
-/** LMDB would read any file as a map of its pages, and crash. */
-function checkFile(path: string): void {
-  try {
-    checkPages(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
-    const isBroken = error instanceof PageError;
-    const what = isBroken ? 'is not a data file of Apus, or is damaged' : 'cannot be opened';
-    const advice = isBroken ? ' Restore it, or move it away.' : '';
-    throw new DataDirectoryError(`${path} ${what}: ${reasonOf(error)}.${advice}`, { cause: error });
-  }
-}
-
 function checkVersion(path: string, version: number): void {
   if (version === FORMAT_VERSION) return;
+  if (!Number.isInteger(version)) {
+    throw new DataDirectoryError(`${path} is damaged: its format is no number. Restore it, or move it away.`);
+  }
   const advice =
     version > FORMAT_VERSION
       ? 'It was written by a newer version of Apus: use that one, or another directory'
@@ -147,17 +148,6 @@ function checkVersion(path: string, version: number): void {
   throw new DataDirectoryError(
     `${path} has format ${version}, and this version reads format ${FORMAT_VERSION}. ${advice}.`,
   );
-}
-
-/** LMDB says only that a commit failed; the reason is in a promise beside it. */
-async function commitErrorOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error && 'commitError' in error)) return error;
-  try {
-    await error.commitError;
-  } catch (reason) {
-    return reason;
-  }
-  return error;
 }
 
 function syncDirectory(directory: string): void {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
+import { reasonOf } from '@apus/broker';
+import { codeOf, DataDirectoryError } from './errors.ts';
+import { keepPrivate } from './private-file.ts';
 
 const FILE_NAME = 'apus.lock';
 
@@ -87,6 +89,7 @@ export async function removeDead(path: string): Promise<boolean> {
 function openDirectory(directory: string): number {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    keepPrivate(directory);
     return openSync(directory, 'r');
   } catch (error) {
     throw new DataDirectoryError(`${directory} cannot be used: ${reasonOf(error)}.`, { cause: error });

@@ -11,7 +11,7 @@ import {
   type QueueLimits,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import { InflightWindow, messageOf, WaitingLine } from '@apus/store-memory';
+import { InflightWindow, messageOf, WaitingLine, type WindowProgress } from '@apus/store-memory';
 import { PacketIds } from './packet-ids.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
 
@@ -84,6 +84,15 @@ export class DurableQueue {
     this.#window.rewind();
   }
 
+  get progress(): WindowProgress {
+    return this.#window.progress;
+  }
+
+  /** The connection has outlived the restart. */
+  goOn(progress: WindowProgress): void {
+    this.#window.goOn(progress);
+  }
+
   /** The packets that are to be sent again, in their old order; then the messages that wait. */
   dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Dequeued {
     const dequeued = new Page<Queued>(limit);
@@ -114,6 +123,11 @@ export class DurableQueue {
   /** Unacknowledged messages, oldest first. */
   unacknowledged(): QueuedPublish[] {
     return this.#window.messages().concat(this.#waiting.toArray().map(({ entry }) => entry));
+  }
+
+  /** The message that its client has not acknowledged for longest. */
+  get oldest(): Message | undefined {
+    return this.#window.oldest ?? this.#waiting.peek()?.entry.message;
   }
 
   /** Deletes everything from the disk, and leaves it in memory. */

@@ -3,7 +3,7 @@ import type { MemoryStores } from '@apus/store-memory';
 import { sessionCodec } from './codec.ts';
 import { DurableQueue } from './durable-queue.ts';
 import { HeldMessages } from './held-messages.ts';
-import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
+import { passingNumber, plainNumber, receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
 import { Numbers } from './numbers.ts';
 import { OwedWills } from './owed-wills.ts';
 import { QueueJournal } from './queue-journal.ts';
@@ -31,7 +31,7 @@ export interface DurableSession {
   queue: DurableQueue | undefined;
 }
 
-/** Which sessions are on the disk. A session with expiry 0 ends with its connection and never is. */
+/** Which sessions are on the disk. One with expiry 0 ends with its connection, and is only where all are written. */
 export class DurableSessions {
   readonly sharedMessages: SharedMessages;
   readonly owedWills: OwedWills;
@@ -53,7 +53,7 @@ export class DurableSessions {
   }
 
   /** Finds a session, even if it has ended and has not been cleared. */
-  find(ref: SessionRef): DurableSession | undefined {
+  find(ref: Pick<SessionRef, 'incarnation'>): DurableSession | undefined {
     return this.#byIncarnation.get(ref.incarnation);
   }
 
@@ -64,7 +64,8 @@ export class DurableSessions {
   }
 
   begin(live: LiveSession): DurableSession {
-    return this.#add(live, this.#numbers.next());
+    const number = this.#numbers.next();
+    return this.#add(live, live.state.expirySeconds === 0 ? passingNumber(number) : number);
   }
 
   restore(live: LiveSession, number: number): DurableSession {
@@ -74,7 +75,7 @@ export class DurableSessions {
 
   /** Notes a number that is in use on the disk. */
   observe(number: number): void {
-    this.#numbers.observe(number);
+    this.#numbers.observe(plainNumber(number));
   }
 
   queueOf(durable: DurableSession): DurableQueue {

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { reasonOf } from '@apus/broker';
 import { DirectoryLock } from './directory-lock.ts';
-import { DataDirectoryError, reasonOf } from './errors.ts';
+import { DataDirectoryError } from './errors.ts';
+import { keepPrivate } from './private-file.ts';
 
 const DATA_FILE = 'apus.mdb';
 const ENGINE_DIRECTORY = 'engine';
@@ -46,6 +48,7 @@ export function checkNoEngine(directory: string): void {
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    keepPrivate(path);
   } catch (error) {
     throw new DataDirectoryError(`${path} cannot be made: ${reasonOf(error)}.`, { cause: error });
   }

@@ -11,11 +11,6 @@ export class DiskError extends Error {
   override readonly name = 'DiskError';
 }
 
-/** The sentence in a thrown value. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** As `ENOSPC`; undefined for an error that has none. */
 export function codeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -2,6 +2,7 @@ import type { Clock } from '@apus/broker';
 import { createMemoryStores, type MemoryBudget, type MemoryStores } from '@apus/store-memory';
 import { DurableSessions } from './durable-sessions.ts';
 import type { DiskError } from './errors.ts';
+import { GroupWriter } from './group-writer.ts';
 import type { Journal, JournalContent } from './journal.ts';
 import type { Numbers } from './numbers.ts';
 import { DiskQueues } from './queues.ts';
@@ -10,7 +11,6 @@ import { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { type Restored, restore } from './restore.ts';
 import { DiskSessions } from './sessions.ts';
 import { DiskSubscriptions } from './subscriptions.ts';
-import { Writer } from './writer.ts';
 
 export interface JournaledStoresOptions {
   readonly journal: Journal;
@@ -44,8 +44,8 @@ export interface JournaledStores {
 /** Opens the stores over a journal that is no file of this machine. It has the wills of all sessions. */
 export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
   const { journal, clock, memory: budget, numbers, onFailure } = options;
-  const memory = createMemoryStores(budget);
-  const writer = new Writer((operations) => journal.commit(operations), onFailure);
+  const memory = createMemoryStores(budget, clock);
+  const writer = new GroupWriter((operations) => journal.commit(operations), onFailure);
   const repeatable = new RepeatableFanOuts(writer);
   const durables = new DurableSessions(memory, writer, repeatable, numbers);
   const adopt = (content: JournalContent, willGraceSeconds: number) =>
@@ -54,7 +54,7 @@ export function createJournaledStores(options: JournaledStoresOptions): Journale
     );
   return {
     memory,
-    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, true),
+    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, 'and-wills'),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     queues: new DiskQueues(memory.queues, durables, repeatable, writer),
     received: new DiskReceived(memory.received, durables, repeatable, writer),

@@ -30,6 +30,33 @@ export type Kind = (typeof Kind)[keyof typeof Kind];
 const NUMBER_DIGITS = 12;
 const PACKET_ID_DIGITS = 4;
 
+/** Sessions that end with their connection have numbers from here on, where a store keeps them apart from the others. */
+const PASSING_NUMBER_MIN = 2 ** (NUMBER_DIGITS * 4 - 1);
+
+export function passingNumber(number: number): number {
+  return PASSING_NUMBER_MIN + number;
+}
+
+export function isPassingNumber(number: number): boolean {
+  return number >= PASSING_NUMBER_MIN;
+}
+
+/** The number without its mark. */
+export function plainNumber(number: number): number {
+  return isPassingNumber(number) ? number - PASSING_NUMBER_MIN : number;
+}
+
+const KINDS_OF_SESSIONS: ReadonlySet<string> = new Set([
+  ...[Kind.Session, Kind.Subscription, Kind.Queued, Kind.Inflight, Kind.Receipt, Kind.CompletedCopy],
+]);
+
+/** The number of the session that ends with its connection and has this record. Undefined: it is another record. */
+export function passingSessionOf(key: string): number | undefined {
+  // The first of its digits has the mark.
+  if ((key[1] ?? '') < '8' || !KINDS_OF_SESSIONS.has(key[0] ?? '')) return undefined;
+  return firstNumberOf(key);
+}
+
 export const FORMAT_KEY: string = Kind.Format;
 
 /** See `Ownership`. */

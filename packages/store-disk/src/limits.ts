@@ -8,6 +8,15 @@ export const FORMAT_VERSION = 2;
 export const BATCH_OPERATIONS_MAX = 8192;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Room that the data file has beside that for the next batch: the file grows by twice as much at a time. */
+export const RESERVE_STEP_BYTES = 256 * 1024;
+
+/** More than LMDB writes to open its files: two pages of at most 64 KiB, and its table. */
+export const PROBE_BYTES = 192 * 1024;
+
+/** LMDB makes a table of 8 KiB for 126 readers. */
+export const TABLE_BYTES_MAX = 1024 * 1024;
+
 /**
  * Bytes that may wait for the disk. Beyond it calls that promise nothing wait as well, so that the clients that cause
  * the writes are read no faster than the disk is.

@@ -31,6 +31,11 @@ export class OwedWills {
     this.#numbers.set(connectionId, number);
   }
 
+  /** The next start does not let it wait anew. */
+  noteDue(number: number, stored: StoredOwedWill, dueAtMs: number): void {
+    this.#writer.put(owedWillKey(number), owedWillCodec.encode({ ...stored, dueAtMs }));
+  }
+
   remove(connectionId: ConnectionId): void {
     const number = this.#numbers.get(connectionId);
     if (number === undefined) return;

@@ -28,7 +28,7 @@ export class Ownership {
   /**
    * `write` is a part of the same transaction.
    *
-   * @throws {DataDirectoryError} when another process has claimed it since it was opened here.
+   * @throws {DataDirectoryError} when the file is damaged, or another process has claimed it since it was opened here.
    */
   static async claim(
     lmdb: RootDatabase<Buffer, string>,
@@ -37,6 +37,11 @@ export class Ownership {
   ): Promise<Ownership> {
     const [last] = lmdb.getKeys({ start: `${Kind.Owner}~`, end: Kind.Owner, reverse: true, limit: 1 });
     const number = 1 + (last === undefined ? 0 : firstNumberOf(last));
+    if (last !== undefined && last !== ownerKey(number - 1)) {
+      throw new DataDirectoryError(
+        `${path} is damaged: the record of its owner cannot be read. Restore it, or move it away.`,
+      );
+    }
     const isClaimed = await lmdb.ifNoExists(ownerKey(number), () => {
       // The value is not the process id: two containers that share a volume may both be process 1.
       lmdb.put(ownerKey(number), Buffer.from('owner'));

@@ -1,53 +1,60 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  broken,
+  Flag,
+  HEADER_BYTES,
+  type Meta,
+  type Node,
+  newestMeta,
+  nodesOf,
+  numberAt,
+  PageError,
+  type Tree,
+} from './page-format.ts';
 
-/** The damage of a file, in half a sentence. */
-export class PageError extends Error {
-  override readonly name = 'PageError';
+/** Pages that a transaction has taken and given back need not be in the file: those of the largest batch are fewer. */
+const BYTES_AFTER_END_MAX = 1024 ** 3;
+
+/** The records of a tree: those with data, or those that list the free pages under the transactions that left them. */
+interface Records {
+  readonly keyBytesMin: number;
+  readonly keyBytesMax: number;
+  readonly branchNodesMin: number;
+  compare(one: Node, other: Node): number;
 }
 
-/**
- * The parts of LMDB's file format (version 2, 64 bit, little-endian) that say where its pages are. `lmdb` is pinned to
- * one version; another format has another version number, and is refused.
- */
-const MAGIC = 0xbeefc0de;
-const DATA_VERSION = 2;
-const HEADER_BYTES = 24;
-const META_BYTES = HEADER_BYTES + 136;
-const NODE_HEADER_BYTES = 8;
-const NO_PAGE = 0xffff_ffff_ffff_ffffn;
-const PAGE_BYTES_MIN = 256;
-const PAGE_BYTES_MAX = 65_536;
-const BRANCH = 0x01;
-const LEAF = 0x02;
-const OVERFLOW = 0x04;
-/** A node whose data stands on other pages. */
-const BIG_DATA = 0x01;
-
-interface Meta {
-  readonly pageBytes: number;
-  readonly lastPage: number;
-  readonly transaction: bigint;
-  /** The roots of the list of free pages and of the data. `page` is undefined if there is nothing. */
-  readonly roots: readonly { readonly page: number | undefined; readonly depth: number }[];
-}
+const DATA: Records = {
+  keyBytesMin: 1,
+  keyBytesMax: 511,
+  branchNodesMin: 2,
+  compare: (one, other) => one.compareKey(other),
+};
+const FREE_LISTS: Records = {
+  keyBytesMin: 8,
+  keyBytesMax: 8,
+  branchNodesMin: 1,
+  compare: (one, other) => one.numericKey - other.numericKey,
+};
 
 /**
- * Reads every page of an LMDB file. LMDB maps the file and trusts it: a page after the end of the file kills the
- * process (SIGBUS), and a broken one may. The size alone does not tell, since the last transaction may have taken
- * pages at the end, given them back, and never written them. An empty file is no LMDB file yet.
+ * Reads every page of an LMDB file that is in use. LMDB maps the file and trusts it: a page after the end of the file
+ * kills the process (SIGBUS), and a broken one may. The size alone does not tell, since the last transaction may have
+ * taken pages at the end, given them back, and never written them. An empty file is no LMDB file yet.
  *
  * LMDB cannot be asked to check: it has no check, `lmdb` offers none, and opening the file and reading all of it is no
  * check either. Of the same file of 8 MB, one that was cut to 2 MB ended the process with SIGBUS, and one with 4 KB of
  * random bytes with SIGSEGV; with twenty pages of random bytes all of it could be read, with a third of the entries
- * missing and no error. A second process that opened it first would survive the first two cases, and miss the third.
+ * missing and no error. A second process that opened it first would survive the first two cases, and miss the third;
+ * and much that can be read ends a process that writes.
  *
  * @throws {PageError} when a page that is in use is not there, or is not what it should be.
  */
 export function checkPages(path: string): void {
   const file = openSync(path, 'r+');
   try {
-    const fileBytes = fstatSync(file).size;
-    if (fileBytes > 0) new PageCheck(file, fileBytes).run();
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new PageError('it is no file');
+    if (stats.size > 0) new PageCheck(file, stats.size).run();
   } finally {
     closeSync(file);
   }
@@ -57,119 +64,125 @@ class PageCheck {
   readonly #file: number;
   readonly #fileBytes: number;
   readonly #meta: Meta;
-  readonly #visited = new Set<number>();
+  /** One for each page that is in use. */
+  readonly #isUsed: Uint8Array;
+  #last: Node | undefined;
+  #isLastOfBranch = false;
 
   constructor(file: number, fileBytes: number) {
     this.#file = file;
     this.#fileBytes = fileBytes;
-    const first = metaOf(read(file, 0, META_BYTES));
-    const second = metaOf(read(file, first.pageBytes, META_BYTES));
-    this.#meta = first.transaction >= second.transaction ? first : second;
+    this.#meta = newestMeta((position, length) => this.#read(position, length));
+    const { lastPage, pageBytes } = this.#meta;
+    if ((lastPage + 1) * pageBytes > fileBytes + BYTES_AFTER_END_MAX) throw this.#short(lastPage);
+    this.#isUsed = new Uint8Array(lastPage + 1);
   }
 
   run(): void {
-    for (const { page, depth } of this.#meta.roots) if (page !== undefined) this.#tree(page, depth);
+    this.#tree(this.#meta.data, DATA, (node) => {
+      if (node.hasOverflow) this.#overflow(node);
+    });
+    const lists: Buffer[] = [];
+    this.#tree(this.#meta.freeList, FREE_LISTS, (node) => {
+      lists.push(node.hasOverflow ? this.#overflowValue(node) : node.value);
+    });
+    for (const list of lists) this.#freePages(list);
   }
 
-  #tree(page: number, depth: number): void {
-    const bytes = this.#page(page);
-    const flags = bytes.readUInt16LE(18);
-    if (flags !== (depth > 1 ? BRANCH : LEAF)) throw new PageError(`page ${page} is of another kind`);
-    for (const node of nodesOf(bytes, page)) {
-      if (depth > 1) this.#tree(childOf(node), depth - 1);
-      else if (node.readUInt16LE(4) & BIG_DATA) this.#overflow(node);
+  #tree({ root, depth }: Tree, records: Records, visit: (node: Node) => void): void {
+    this.#last = undefined;
+    if (root !== undefined) this.#subtree(root, depth, records, visit);
+  }
+
+  #subtree(page: number, depth: number, records: Records, visit: (node: Node) => void): void {
+    const nodes = this.#nodes(page, depth > 1 ? Flag.Branch : Flag.Leaf);
+    if (depth > 1 && nodes.length < records.branchNodesMin) throw broken(page);
+    for (const [index, node] of nodes.entries()) {
+      // The first key of a branch means nothing.
+      if (depth === 1 || index > 0) this.#ascend(page, node, depth > 1, records);
+      if (depth > 1) this.#subtree(node.child, depth - 1, records, visit);
+      else visit(node);
     }
   }
 
-  #page(page: number): Buffer {
-    const { pageBytes } = this.#meta;
-    this.#visit(page, 1);
-    const bytes = read(this.#file, page * pageBytes, pageBytes);
-    if (numberAt(bytes, 0) !== page) throw new PageError(`page ${page} holds something else`);
-    return bytes;
+  /** A key of a branch may be that of the first leaf below it. */
+  #ascend(page: number, node: Node, isOfBranch: boolean, records: Records): void {
+    if (node.keyBytes < records.keyBytesMin || node.keyBytes > records.keyBytesMax) throw broken(page);
+    const order = this.#last === undefined ? 1 : records.compare(node, this.#last);
+    if (order < 0 || (order === 0 && !this.#isLastOfBranch)) throw broken(page);
+    this.#last = node;
+    this.#isLastOfBranch = isOfBranch;
   }
 
-  /** Data that did not fit into its node: a page with a header, and the pages after it. */
-  #overflow(node: Buffer): void {
+  #nodes(page: number, flag: number): readonly Node[] {
+    this.#use(page, 1);
     const { pageBytes } = this.#meta;
-    const page = numberAt(node, NODE_HEADER_BYTES + node.readUInt16LE(6));
-    const pages = Math.ceil((HEADER_BYTES + node.readUInt32LE(0)) / pageBytes);
-    this.#visit(page, pages);
-    const header = read(this.#file, page * pageBytes, HEADER_BYTES);
-    const isWhole =
-      numberAt(header, 0) === page &&
-      header.readUInt16LE(18) === OVERFLOW &&
-      header.readUInt32LE(20) >= pages;
-    if (!isWhole) throw new PageError(`page ${page} holds something else`);
+    const bytes = this.#read(page * pageBytes, pageBytes);
+    this.#checkHeader(bytes, page, flag);
+    return nodesOf(bytes, page);
+  }
+
+  /** LMDB takes a page of a later transaction for one that it has in memory. */
+  #checkHeader(bytes: Buffer, page: number, flag: number): void {
+    if (numberAt(bytes, 0) !== page) throw new PageError(`page ${page} holds something else`);
+    if (bytes.readUInt16LE(18) !== flag) throw new PageError(`page ${page} is of another kind`);
+    if (bytes.readBigUInt64LE(8) > this.#meta.transaction) throw broken(page);
+  }
+
+  /** A value that did not fit into its node: a page with a header, and the pages after it. Returns its first byte's place. */
+  #overflow({ overflow: { page, pages }, valueBytes }: Node): number {
+    const { pageBytes } = this.#meta;
+    this.#use(page, pages);
+    const header = this.#read(page * pageBytes, HEADER_BYTES);
+    this.#checkHeader(header, page, Flag.Overflow);
+    const isWhole = header.readUInt32LE(20) === pages && HEADER_BYTES + valueBytes <= pages * pageBytes;
+    if (!isWhole) throw broken(page);
+    return page * pageBytes + HEADER_BYTES;
+  }
+
+  #overflowValue(node: Node): Buffer {
+    return this.#read(this.#overflow(node), node.valueBytes);
+  }
+
+  /** A length, and so many numbers: each is a page, is empty, or is minus the length of the block that begins next. */
+  #freePages(list: Buffer): void {
+    const length = list.length < 8 ? Number.NaN : Number(list.readBigUInt64LE(0));
+    if (!(8 * (length + 1) <= list.length)) throw new PageError('its list of free pages is broken');
+    for (let index = 1; index <= length; index += 1) {
+      const entry = Number(list.readBigInt64LE(8 * index));
+      if (entry === 0) continue;
+      if (entry < 0) index += 1;
+      const page = index <= length ? Number(list.readBigInt64LE(8 * index)) : 0;
+      this.#assertFree(page, entry < 0 ? -entry : 1);
+    }
+  }
+
+  #assertFree(page: number, pages: number): void {
+    const isListed = page >= 2 && page + pages <= this.#isUsed.length;
+    const isUsed = isListed && this.#isUsed.subarray(page, page + pages).includes(1);
+    if (!isListed || isUsed) throw new PageError(`page ${page} is free and is not`);
   }
 
   /** Each page is used at one place only. */
-  #visit(page: number, pages: number): void {
-    const { pageBytes, lastPage } = this.#meta;
+  #use(page: number, pages: number): void {
     const end = page + pages;
-    if (page < 2 || end > lastPage + 1) throw new PageError(`it refers to a page ${page}, which it has not`);
-    if (end * pageBytes > this.#fileBytes) {
-      throw new PageError(`it ends after ${this.#fileBytes} bytes, before its page ${end - 1}`);
+    if (page < 2 || pages < 1 || end > this.#isUsed.length) {
+      throw new PageError(`it refers to a page ${page}, which it has not`);
     }
-    if (this.#visited.has(page)) throw new PageError(`page ${page} is in use twice`);
-    this.#visited.add(page);
+    if (end * this.#meta.pageBytes > this.#fileBytes) throw this.#short(end - 1);
+    const used = this.#isUsed.subarray(page, end);
+    if (used.includes(1)) throw new PageError(`page ${page} is in use twice`);
+    used.fill(1);
   }
-}
 
-function metaOf(bytes: Buffer): Meta {
-  if (bytes.readUInt32LE(24) !== MAGIC) throw new PageError('it does not begin as one');
-  const version = bytes.readUInt32LE(28) & 0xffff;
-  if (version !== DATA_VERSION) throw new PageError(`LMDB wrote it in its format ${version}`);
-  const pageBytes = bytes.readUInt32LE(48);
-  if (pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX || pageBytes & (pageBytes - 1)) {
-    throw new PageError(`its pages have ${pageBytes} bytes`);
+  #short(page: number): PageError {
+    return new PageError(`it ends after ${this.#fileBytes} bytes, before its page ${page}`);
   }
-  return {
-    pageBytes,
-    lastPage: numberAt(bytes, 144),
-    transaction: bytes.readBigUInt64LE(152),
-    roots: [treeOf(bytes.subarray(48)), treeOf(bytes.subarray(96))],
-  };
-}
 
-function treeOf(bytes: Buffer): Meta['roots'][number] {
-  const page = bytes.readBigUInt64LE(40) === NO_PAGE ? undefined : numberAt(bytes, 40);
-  return { page, depth: bytes.readUInt16LE(6) };
-}
-
-/** Each node begins with its header and reaches to the end of the page. */
-function* nodesOf(bytes: Buffer, page: number): Generator<Buffer> {
-  const count = bytes.readUInt16LE(20) >> 1;
-  if (count === 0 || HEADER_BYTES + 2 * count > bytes.length) throw new PageError(`page ${page} is broken`);
-  for (let index = 0; index < count; index += 1) {
-    const offset = HEADER_BYTES + bytes.readUInt16LE(HEADER_BYTES + 2 * index);
-    const node = bytes.subarray(offset);
-    const isWhole = node.length >= NODE_HEADER_BYTES && node.length >= bytesOf(node, bytes);
-    if (!isWhole) throw new PageError(`page ${page} is broken`);
-    yield node;
+  #read(position: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length);
+    const found = readSync(this.#file, bytes, 0, length, position);
+    if (found < length) throw new PageError(`it ends after ${position + found} bytes`);
+    return bytes;
   }
-}
-
-/** Bytes of header, key and, in a leaf, the data or its place. */
-function bytesOf(node: Buffer, page: Buffer): number {
-  const keyed = NODE_HEADER_BYTES + node.readUInt16LE(6);
-  if (page.readUInt16LE(18) === BRANCH) return keyed;
-  return keyed + (node.readUInt16LE(4) & BIG_DATA ? 8 : node.readUInt32LE(0));
-}
-
-/** 48 bits, at the place where a leaf's node has the length of its data and its flags. */
-function childOf(node: Buffer): number {
-  return node.readUIntLE(0, 6);
-}
-
-/** A page number that is no safe integer is after the end of any file. */
-function numberAt(bytes: Buffer, offset: number): number {
-  return Number(bytes.readBigUInt64LE(offset));
-}
-
-function read(file: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  const found = readSync(file, bytes, 0, length, position);
-  if (found < length) throw new PageError(`it ends after ${position + found} bytes`);
-  return bytes;
 }

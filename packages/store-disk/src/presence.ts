@@ -16,9 +16,10 @@ import {
   type Untold,
 } from '@apus/broker';
 import type { HeldMember, MemoryStores, PresenceJournal } from '@apus/store-memory';
-import { memberCodec, type StoredMember } from './codec.ts';
-import type { Database } from './database.ts';
+import { memberCodec, type StoredMember, type StoredOwner } from './codec.ts';
 import type { DueTimer } from './due-timers.ts';
+import type { DurableSessions } from './durable-sessions.ts';
+import type { JournalContent } from './journal.ts';
 import { Kind, memberKey } from './keys.ts';
 import type { Writer } from './writer.ts';
 
@@ -27,10 +28,11 @@ const OF_BEFORE = '!';
 
 /** Everything of a store of rooms that is on the disk. */
 export interface DiskPresenceContext {
-  readonly database: Database;
+  readonly content: JournalContent;
   readonly writer: Writer;
   /** The sessions have been restored. */
   readonly memory: Pick<MemoryStores, 'sessions' | 'presenceStore'>;
+  readonly durables: DurableSessions;
   readonly clock: Clock;
   /** How long members stay whose clients the restart has cut. */
   readonly graceSeconds: number;
@@ -51,7 +53,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
 
   static open(context: DiskPresenceContext): DiskPresence {
     const presence = new DiskPresence(context);
-    for (const [key, bytes] of context.database.scan(Kind.Member)) presence.#restore(key, bytes);
+    for (const [key, bytes] of context.content.scan(Kind.Member)) presence.#restore(key, bytes);
     context.memory.presenceStore.journal = presence;
     return presence;
   }
@@ -102,7 +104,11 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
       this.removed({ tenant, room, member });
       return;
     }
-    const stored = { tenant, room, member, joinedAtMs, message, owners: [...owners.values()] };
+    const storedOwners = Array.from(owners.values(), ({ session, holder }) => ({
+      ...{ clientId: session.clientId, holder },
+      number: this.#context.durables.find(session)?.number ?? 0,
+    }));
+    const stored = { tenant, room, member, joinedAtMs, message, owners: storedOwners };
     this.#context.writer.put(memberKey(stored), memberCodec.encode(stored));
   }
 
@@ -129,7 +135,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
     // A member that was leaving gets an owner that does not come back.
     const holder = { tenant, kind: 'client', name: '' } as const;
     const owners = stored.owners.length > 0 ? stored.owners : [{ clientId: '', holder }];
-    const sessions = owners.map(({ clientId }) => this.#sessionOf(tenant, clientId));
+    const sessions = owners.map((owner) => this.#sessionOf(tenant, owner));
     const restored = owners.map((owner, index) => ({ ...owner, session: sessions[index] as SessionRef }));
     this.#memory.restore(stored, restored, stored.message, stored.joinedAtMs, (members) =>
       occupancyOf(stored, members),
@@ -140,14 +146,17 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
     try {
       return memberCodec.decode(bytes);
     } catch (error) {
-      throw this.#context.database.damage(`the record ${key}`, error);
+      throw this.#context.content.damage(`the record ${key}`, error);
     }
   }
 
   /** The session if it was kept, otherwise a name for it; and a timer for leaving its rooms. */
-  #sessionOf(tenant: string, clientId: string): SessionRef {
-    const { memory, clock, graceSeconds } = this.#context;
-    const record = clientId === '' ? undefined : memory.sessions.get(tenant, clientId);
+  #sessionOf(tenant: string, { clientId, number }: StoredOwner): SessionRef {
+    const { memory, durables, clock, graceSeconds } = this.#context;
+    const found = clientId === '' ? undefined : memory.sessions.get(tenant, clientId);
+    // Another session of the same client may have followed.
+    const isThat = number === undefined || (found && durables.find(found.session)?.number === number);
+    const record = isThat ? found : undefined;
     const key = sessionKey(tenant, clientId);
     const ended = { key, tenant, clientId, incarnation: OF_BEFORE, attachment: undefined };
     const session = record?.session ?? ended;

@@ -12,8 +12,9 @@ import type {
   SessionRef,
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import type { MemoryQueues } from '@apus/store-memory';
+import type { MemoryQueues, WindowProgress } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
+import { isPassingNumber } from './keys.ts';
 import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import type { Writer } from './writer.ts';
 
@@ -136,6 +137,18 @@ export class DiskQueues implements QueueStore {
     return durable === undefined ? this.#memory.inflight(ref) : (durable.queue?.inflight ?? 0);
   }
 
+  /** How far the session's window has come on its connection. Undefined: nothing is inflight. */
+  progressOf(ref: SessionRef): WindowProgress | undefined {
+    const queue = this.#durables.find(ref)?.queue;
+    return queue === undefined || queue.inflight === 0 ? undefined : queue.progress;
+  }
+
+  /** The message that its client has not acknowledged for longest. */
+  oldest(ref: SessionRef): Message | undefined {
+    const durable = this.#durables.find(ref);
+    return durable === undefined ? this.#memory.oldest(ref) : durable.queue?.oldest;
+  }
+
   #sentWhenDurable<T>(durable: DurableSession, answer: T): Awaitable<T> {
     durable.sentPosition = this.#writer.position;
     return this.#writer.durable(answer);
@@ -169,11 +182,11 @@ export class DiskQueues implements QueueStore {
     delivery: Delivery,
     limits: QueueLimits,
     isHeld: boolean,
-    isShared: boolean,
+    hasOthers: boolean,
   ): number {
     const durable = this.#durables.find(delivery.session);
     if (durable === undefined) return 0;
-    const { live } = durable;
+    const { live, number } = durable;
     if (!this.#durables.heldMessages.fits(message, live)) {
       delivery.dropped = 1;
       return 1;
@@ -182,6 +195,8 @@ export class DiskQueues implements QueueStore {
     const receiveMaximum = live.attachment?.receiveMaximum ?? 0;
     const queue = this.#durables.queueOf(durable);
     const entry: QueuedPublish = { type: 'publish', message, delivery: own };
+    // The records of a session that ends with its connection stay together.
+    const isShared = hasOthers && !isPassingNumber(number);
     const dropped = queue.offer(entry, receiveMaximum, isHeld, isShared, limits);
     delivery.packetId = own.packetId;
     if (dropped > 0) delivery.dropped = dropped;

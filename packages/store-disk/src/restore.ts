@@ -1,5 +1,7 @@
 import {
+  type Attachment,
   type Clock,
+  type ConnectionId,
   isExpired,
   type Message,
   type MessageId,
@@ -9,7 +11,7 @@ import {
   type WillDue,
 } from '@apus/broker';
 import type { PacketId, Will } from '@apus/mqtt';
-import type { MemoryStores } from '@apus/store-memory';
+import type { MemoryStores, WindowProgress } from '@apus/store-memory';
 import {
   completedCopyCodec,
   messageCodec,
@@ -41,8 +43,26 @@ export interface Restored {
   readonly exactlyOnce: readonly { readonly session: SessionRef; readonly messageId: MessageId }[];
 }
 
+/** Of a connection that is gone. */
+const NO_ATTACHMENT = {
+  protocolVersion: 5,
+  receiveMaximum: 1,
+  maximumPacketSize: 0,
+  keepsNothing: false,
+} as const;
+
 /** Existing state is kept, even beyond the present limits. */
 const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
+
+/** A connection that has outlived the memory of the process. */
+export interface LivingConnection {
+  readonly attachment: Attachment;
+  /** Undefined: nothing was inflight. */
+  readonly progress: WindowProgress | undefined;
+}
+
+/** Finds a connection that is still there. */
+export type FindLiving = (connectionId: ConnectionId) => LivingConnection | undefined;
 
 /** The context of a restart. */
 export interface RestoreContext {
@@ -53,6 +73,8 @@ export interface RestoreContext {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly willGraceSeconds: number;
+  /** @default the restart has cut every connection */
+  readonly living?: FindLiving | undefined;
 }
 
 /**
@@ -94,6 +116,7 @@ class Restore {
     this.#eachOf(Kind.CompletedCopy, (number, bytes, key) => this.#completedCopy(number, bytes, key));
     this.#eachOf(Kind.SharedMessage, (number, bytes) => this.#sharedMessage(number, bytes));
     this.#queues();
+    this.#goOn();
     this.#unreferredMessages();
     this.#eachOf(Kind.Retained, (_, bytes) => this.#retained(bytes));
     const sessions = Array.from(this.#sessions.values(), ({ live }) => live);
@@ -124,61 +147,88 @@ class Restore {
   }
 
   #session(number: number, stored: StoredSession): boolean {
+    const living = stored.detachedAtMs === undefined ? this.#living(stored.connectionId) : undefined;
+    if (living !== undefined) return this.#attached(number, stored, living);
     const nowMs = this.#context.clock.now();
-    const live = this.#open(stored, stored.detachedAtMs ?? nowMs);
+    // Where the wall clock has gone back, its client has been away since now: no time is left out, and none lasts longer.
+    const detachedAtMs = Math.min(stored.detachedAtMs ?? nowMs, nowMs);
+    const live = this.#detached(stored, detachedAtMs);
     if (live === undefined) return false;
-    const durable = this.#context.durables.restore(live, number);
-    this.#sessions.set(number, durable);
+    const durable = this.#add(number, live);
     // A connection that a crash has cut is lost from now on, and a second crash does not change that.
-    if (stored.detachedAtMs === undefined) this.#context.durables.save(durable);
+    if (stored.detachedAtMs !== detachedAtMs) this.#context.durables.save(durable);
     this.#timers.push(...dueTimersOf(live));
     if (stored.willMessageId !== undefined) this.#begunWill(stored.willMessageId);
     return true;
   }
 
+  #living(connectionId: ConnectionId): LivingConnection | undefined {
+    return this.#context.living?.(connectionId);
+  }
+
+  /** Its client has noticed nothing. */
+  #attached(number: number, stored: StoredSession, { attachment }: LivingConnection): boolean {
+    const live = this.#open(stored, attachment, stored.attachedAtMs ?? this.#context.clock.now());
+    if (live !== undefined) this.#add(number, live);
+    return live !== undefined;
+  }
+
+  #add(number: number, live: LiveSession): DurableSession {
+    const durable = this.#context.durables.restore(live, number);
+    this.#sessions.set(number, durable);
+    return durable;
+  }
+
   /** Opens the session as if its client had connected and gone. */
-  #open(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
-    const { tenant, clientId, expirySeconds, identity, bindingRank, will, connectionId, attachedAtMs } =
-      stored;
-    const { sessions } = this.#context.memory;
-    const opened = sessions.open({
-      tenant,
-      clientId,
-      cleanStart: true,
-      expirySeconds,
-      attachment: {
-        connectionId,
-        protocolVersion: 5,
-        receiveMaximum: 1,
-        maximumPacketSize: 0,
-        keepsNothing: false,
-      },
-      identity,
-      bindingRank,
-      will,
-      nowMs: attachedAtMs ?? detachedAtMs,
-      isWillOwed: () => false,
-    });
-    const due = will && this.#willDue(stored, will, detachedAtMs);
-    if (opened === 'owned-by-another') return undefined;
-    const { session } = opened;
-    sessions.detach({ session, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
-    const live = sessions.live(session);
+  #detached(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
+    const { expirySeconds, will, connectionId, attachedAtMs } = stored;
+    const attachment = { ...NO_ATTACHMENT, connectionId };
+    const live = this.#open(stored, attachment, attachedAtMs ?? detachedAtMs);
     if (live === undefined) return undefined;
-    const { state } = live;
-    state.replays = stored.replays;
-    if (state.will !== undefined) state.will.messageId = stored.willMessageId;
+    const due = will && this.#willDue(stored, will, detachedAtMs);
+    const { sessions } = this.#context.memory;
+    sessions.detach({ session: live, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
+    if (live.state.will !== undefined) live.state.will.messageId = stored.willMessageId;
     return live;
   }
 
+  #open(stored: StoredSession, attachment: Attachment, nowMs: number): LiveSession | undefined {
+    const { tenant, clientId, expirySeconds, identity, bindingRank, will } = stored;
+    const { sessions } = this.#context.memory;
+    const opened = sessions.open({
+      ...{ tenant, clientId, expirySeconds, attachment, identity, bindingRank, will, nowMs },
+      cleanStart: true,
+      isWillOwed: () => false,
+    });
+    const live = opened === 'owned-by-another' ? undefined : sessions.live(opened.session);
+    if (live !== undefined) live.state.replays = stored.replays;
+    return live;
+  }
+
+  /** Every queue of a living connection has its messages: those that were sent are not sent again. */
+  #goOn(): void {
+    for (const { live, queue } of this.#sessions.values()) {
+      const living = live.attachment && this.#living(live.attachment.connectionId);
+      if (living?.progress !== undefined) queue?.goOn(living.progress);
+    }
+  }
+
   /** Not right after the start: while the broker was down no client could come back in time. */
-  #willDue({ willDue, expirySeconds }: StoredSession, will: Will, detachedAtMs: number): WillDue {
+  #willDue(stored: StoredSession, will: Will, detachedAtMs: number): WillDue {
+    const { willDue, expirySeconds } = stored;
     const delaySeconds = Math.min(will.properties.willDelayInterval ?? 0, expirySeconds);
-    const atMs = willDue?.atMs ?? detachedAtMs + delaySeconds * 1000;
+    const delayMs = willDue === undefined ? delaySeconds * 1000 : willDue.atMs - (stored.detachedAtMs ?? 0);
+    const atMs = detachedAtMs + delayMs;
+    const isNoted = this.#isWakeUp && willDue !== undefined;
     return {
-      atMs: Math.max(atMs, this.#willsFromMs),
+      atMs: isNoted ? atMs : Math.max(atMs, this.#willsFromMs),
       isWithdrawnByReturn: willDue?.isWithdrawnByReturn ?? false,
     };
+  }
+
+  /** Clients could come back at any time: only a connection that was cut with the memory gets a grace. */
+  get #isWakeUp(): boolean {
+    return this.#context.living !== undefined;
   }
 
   get #willsFromMs(): number {
@@ -193,10 +243,13 @@ class Restore {
     const { durables, memory } = this.#context;
     durables.observe(number);
     durables.owedWills.restore(number, stored);
+    if (messageId === undefined && this.#living(connectionId) !== undefined) return true;
     memory.sessions.restoreOwedWill({ will, identity, connectionId, due: undefined, messageId });
     const key = sessionKey(tenant, clientId);
     const session = { key, tenant, clientId, incarnation: '', attachment: undefined };
-    this.#timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs: this.#willsFromMs });
+    const dueAtMs = stored.dueAtMs ?? this.#willsFromMs;
+    this.#timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs });
+    if (this.#isWakeUp && stored.dueAtMs === undefined) durables.owedWills.noteDue(number, stored, dueAtMs);
     if (messageId !== undefined) this.#begunWill(messageId);
     return true;
   }

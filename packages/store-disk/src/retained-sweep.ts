@@ -1,7 +1,7 @@
 import { type Clock, isExpired } from '@apus/broker';
 import type { MemoryRetained } from '@apus/store-memory';
 import { retainedCodec } from './codec.ts';
-import type { Database } from './database.ts';
+import type { JournalContent } from './journal.ts';
 import { Kind } from './keys.ts';
 import { SWEEP_LENGTH } from './limits.ts';
 import { retainedIn } from './retained.ts';
@@ -12,14 +12,14 @@ import type { Writer } from './writer.ts';
  * all of them, again and again, a few steps for each new message with an expiry.
  */
 export class RetainedSweep {
-  readonly #database: Database;
+  readonly #content: JournalContent;
   readonly #memory: MemoryRetained;
   readonly #writer: Writer;
   readonly #clock: Clock;
   #from: string = Kind.Retained;
 
-  constructor(database: Database, memory: MemoryRetained, writer: Writer, clock: Clock) {
-    this.#database = database;
+  constructor(content: JournalContent, memory: MemoryRetained, writer: Writer, clock: Clock) {
+    this.#content = content;
     this.#memory = memory;
     this.#writer = writer;
     this.#clock = clock;
@@ -27,7 +27,7 @@ export class RetainedSweep {
 
   step(): void {
     let left = SWEEP_LENGTH;
-    for (const [key, bytes] of this.#database.scan(Kind.Retained, this.#from)) {
+    for (const [key, bytes] of this.#content.scan(Kind.Retained, this.#from)) {
       if (left === 0) {
         this.#from = key;
         return;

@@ -18,9 +18,16 @@ import {
 } from '@apus/broker';
 import type { Holdings, MemorySessions } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
+import { isPassingNumber } from './keys.ts';
 import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { SessionEnds } from './session-ends.ts';
 import type { Writer } from './writer.ts';
+
+/**
+ * Which sessions are written: those that outlive their connection; the wills of the others, too, which another process
+ * publishes if this one dies; or all of them, where connections outlive the memory of the process.
+ */
+export type WrittenSessions = 'outliving' | 'and-wills' | 'all';
 
 /** Sessions in memory, and those that outlive their connection on the disk as well. */
 export class DiskSessions implements SessionStore {
@@ -29,27 +36,23 @@ export class DiskSessions implements SessionStore {
   readonly #repeatable: RepeatableFanOuts;
   readonly #writer: Writer;
   readonly #ends: SessionEnds;
-  readonly #keepsAllWills: boolean;
+  readonly #written: WrittenSessions;
   /** Sessions, by key, whose new connection waits for the disk. */
   readonly #opening = new Map<string, Promise<OpenedSession>>();
 
-  /**
-   * @param keepsAllWills the will of a session that ends with its connection is written too: if this process dies,
-   *   another one publishes it
-   */
   constructor(
     memory: MemorySessions,
     durables: DurableSessions,
     repeatable: RepeatableFanOuts,
     writer: Writer,
-    keepsAllWills = false,
+    written: WrittenSessions = 'outliving',
   ) {
     this.#memory = memory;
     this.#durables = durables;
     this.#repeatable = repeatable;
     this.#writer = writer;
     this.#ends = new SessionEnds(writer);
-    this.#keepsAllWills = keepsAllWills;
+    this.#written = written;
   }
 
   open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
@@ -63,16 +66,22 @@ export class DiskSessions implements SessionStore {
     }
     const current = this.#memory.get(request.tenant, request.clientId)?.session;
     const isDurable = current !== undefined && this.#durables.living(current) !== undefined;
-    const isWillKept = this.#keepsAllWills && request.will !== undefined;
-    const isOnlyInMemory =
-      request.expirySeconds === 0 && !isDurable && !isWillKept && this.#ends.isDurable(key);
+    const isWritten = isDurable || this.#isWritten(request);
+    const isOnlyInMemory = !isWritten && this.#ends.isDurable(key);
     if (!isOnlyInMemory) this.#writer.assertWorking();
     const opened = this.#memory.open(request);
     if (opened === 'owned-by-another') return opened;
     this.#forgetWillOf(opened.session, opened.previous?.lastConnectionId);
     if (isOnlyInMemory) return opened;
     this.#write(request, opened);
-    return this.#attachWhenDurable(key, request, opened);
+    const written = this.#writer.durable(opened);
+    return written instanceof Promise ? this.#attachWhenDurable(key, request, opened, written) : opened;
+  }
+
+  /** The number of its records, if they are kept apart: it ends with its connection. */
+  passingNumberOf(session: SessionRef): number | undefined {
+    const number = this.#durables.find(session)?.number;
+    return number !== undefined && isPassingNumber(number) ? number : undefined;
   }
 
   get(tenant: string, clientId: string): SessionRecord | undefined {
@@ -184,9 +193,14 @@ export class DiskSessions implements SessionStore {
     if (last !== undefined) this.#durables.end(last);
     const live = this.#memory.live(session);
     if (live === undefined) return;
-    if (expirySeconds > 0) this.#durables.save(this.#durables.begin(live));
-    else if (this.#keepsAllWills && live.state.will !== undefined)
+    if (expirySeconds > 0 || this.#written === 'all') this.#durables.save(this.#durables.begin(live));
+    if (expirySeconds === 0 && this.#written !== 'outliving' && live.state.will !== undefined)
       this.#durables.owedWills.save(session, live.state.will);
+  }
+
+  #isWritten({ expirySeconds, will }: OpenSession): boolean {
+    if (expirySeconds > 0 || this.#written === 'all') return true;
+    return will !== undefined && this.#written === 'and-wills';
   }
 
   /** Removes the record of an owed will when nothing can become of the will any more. */
@@ -206,7 +220,12 @@ export class DiskSessions implements SessionStore {
    * second CONNECT waits for the first. The connection appears in a turn of its own, in which the caller runs next:
    * nothing comes between the two.
    */
-  #attachWhenDurable(key: string, request: OpenSession, opened: OpenedSession): Promise<OpenedSession> {
+  #attachWhenDurable(
+    key: string,
+    request: OpenSession,
+    opened: OpenedSession,
+    written: Promise<unknown>,
+  ): Promise<OpenedSession> {
     const live = this.#memory.live(opened.session);
     if (live !== undefined) live.attachment = undefined;
     const opening = new Promise<OpenedSession>((resolve, reject) => {
@@ -219,7 +238,7 @@ export class DiskSessions implements SessionStore {
         this.#opening.delete(key);
         reject(error);
       };
-      Promise.resolve(this.#writer.durable(undefined)).then(() => setImmediate(attach), fail);
+      written.then(() => setImmediate(attach), fail);
     });
     this.#opening.set(key, opening);
     return opening;

@@ -17,7 +17,7 @@ import type {
 } from '@apus/broker';
 import type { MemoryStreams, StreamJournal, StreamTopic } from '@apus/store-memory';
 import { streamEntryCodec, streamTopicCodec } from './codec.ts';
-import type { Database } from './database.ts';
+import type { JournalContent } from './journal.ts';
 import {
   firstNumberOf,
   Kind,
@@ -31,7 +31,7 @@ import type { Writer } from './writer.ts';
 
 /** Everything of a stream store that is on the disk. */
 export interface DiskStreamsContext {
-  readonly database: Database;
+  readonly content: JournalContent;
   readonly writer: Writer;
   readonly memory: MemoryStreams;
   readonly clock: Clock;
@@ -42,7 +42,8 @@ export interface DiskStreamsContext {
 /**
  * Logs of topics in memory and on the disk. A message is on the disk before its publisher is answered, and may reach
  * subscribers before that. So a crash may lose the end of a log that a subscriber has seen. The store notes that it
- * was closed; if the note is missing at the start, each topic begins another epoch.
+ * was closed; if the note is missing at the start, each topic begins another epoch. Behind a gated writer no subscriber
+ * sees what a crash may lose.
  */
 export class DiskStreams implements StreamStore, StreamJournal {
   readonly #context: DiskStreamsContext;
@@ -90,8 +91,14 @@ export class DiskStreams implements StreamStore, StreamJournal {
     return found && written(found, writer.durable(undefined));
   }
 
-  tail(tenant: string, stream: StreamDeclaration, topic: string, nowMs: number): StreamTail | 'full' {
-    return this.#context.memory.tail(tenant, stream, topic, nowMs);
+  tail(
+    tenant: string,
+    stream: StreamDeclaration,
+    topic: string,
+    nowMs: number,
+    holder?: string,
+  ): StreamTail | 'full' {
+    return this.#context.memory.tail(tenant, stream, topic, nowMs, holder);
   }
 
   firstKept(
@@ -128,9 +135,11 @@ export class DiskStreams implements StreamStore, StreamJournal {
     tenant: string,
     stream: StreamDeclaration,
     tail: StreamTopicTail,
+    after: number,
+    limit: PageLimit,
     nowMs: number,
-  ): readonly StreamEntry[] {
-    return this.#context.memory.lastValues(tenant, stream, tail, nowMs);
+  ): readonly StreamEntry[] | 'lost' {
+    return this.#context.memory.lastValues(tenant, stream, tail, after, limit, nowMs);
   }
 
   topics(
@@ -152,8 +161,8 @@ export class DiskStreams implements StreamStore, StreamJournal {
   }
 
   topic(topic: StreamTopic): void {
-    const { tenant, epoch, last, completeSinceMs } = topic;
-    const stored = { tenant, topic: topic.topic, epoch, last, completeSinceMs };
+    const { tenant, epoch, last, completeSinceMs, holder } = topic;
+    const stored = { tenant, topic: topic.topic, epoch, last, completeSinceMs, holder };
     this.#context.writer.put(streamTopicKey(this.#numberOf(topic)), streamTopicCodec.encode(stored));
   }
 
@@ -199,18 +208,17 @@ export class DiskStreams implements StreamStore, StreamJournal {
   }
 
   #restore(): void {
-    const { database, writer, memory } = this.#context;
-    const marks = new Map(database.scan(Kind.StreamMark));
+    const { content, writer, memory } = this.#context;
+    const marks = new Map(content.scan(Kind.StreamMark));
     const since = marks.get(STREAMS_SINCE_KEY);
     if (since !== undefined && this.#isUsed) memory.sinceMs = Number(since.toString());
     if (this.#isUsed) this.#since();
     else for (const key of marks.keys()) writer.remove(key);
     const topics = this.#restoreTopics();
     this.#restoreEntries(topics);
-    const wasClosed = marks.has(STREAMS_CLOSED_KEY);
     if (!this.#isUsed) return;
-    if (wasClosed) writer.remove(STREAMS_CLOSED_KEY);
-    else for (const { tenant, topic } of topics.values()) this.#endEpoch(tenant, topic);
+    if (marks.has(STREAMS_CLOSED_KEY)) writer.remove(STREAMS_CLOSED_KEY);
+    else if (!writer.isGated) for (const { tenant, topic } of topics.values()) this.#endEpoch(tenant, topic);
   }
 
   #endEpoch(tenant: string, topic: string): void {
@@ -220,10 +228,10 @@ export class DiskStreams implements StreamStore, StreamJournal {
   }
 
   #restoreTopics(): ReadonlyMap<number, StreamTopic> {
-    const { database, writer, memory, declared, clock } = this.#context;
+    const { content, writer, memory, declared, clock } = this.#context;
     const topics = new Map<number, StreamTopic>();
-    for (const [key, bytes] of database.scan(Kind.StreamTopic)) {
-      const stored = readRecord(database, key, () => streamTopicCodec.decode(bytes));
+    for (const [key, bytes] of content.scan(Kind.StreamTopic)) {
+      const stored = readRecord(content, key, () => streamTopicCodec.decode(bytes));
       const stream = declared.covering(stored.topic);
       const number = firstNumberOf(key);
       this.#lastNumber = Math.max(this.#lastNumber, number);
@@ -239,14 +247,14 @@ export class DiskStreams implements StreamStore, StreamJournal {
   }
 
   #restoreEntries(topics: ReadonlyMap<number, StreamTopic>): void {
-    const { database, writer, memory } = this.#context;
-    for (const [key, bytes] of database.scan(Kind.StreamEntry)) {
+    const { content, writer, memory } = this.#context;
+    for (const [key, bytes] of content.scan(Kind.StreamEntry)) {
       const topic = topics.get(firstNumberOf(key));
       if (topic === undefined) {
         writer.remove(key);
         continue;
       }
-      const stored = readRecord(database, key, () => streamEntryCodec.decode(bytes));
+      const stored = readRecord(content, key, () => streamEntryCodec.decode(bytes));
       memory.restoreEntry(topic, { ...stored, epoch: topic.epoch, number: secondNumberOf(key) });
     }
     for (const topic of topics.values()) this.released(topic, memory.endRestore(topic));
@@ -261,10 +269,10 @@ function written(appended: StreamAppended, done: Awaitable<undefined>): StreamAp
 }
 
 /** Every error while a record is read is due to its content. */
-function readRecord<T>(database: Database, key: string, read: () => T): T {
+function readRecord<T>(content: JournalContent, key: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw database.damage(`the record ${key}`, error);
+    throw content.damage(`the record ${key}`, error);
   }
 }

@@ -1,35 +1,13 @@
-import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { upTo } from '@apus/broker/samples';
+import { readFileSync, statSync, truncateSync } from 'node:fs';
 import { createDiskStores, DataDirectoryError } from '@apus/store-disk';
 import { describe, expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
 import { checkPages } from '../src/page-check.ts';
 import { temporaryDirectory } from './support/directory.ts';
-import { deliveryTo, messageOf, NOW_MS, openedOf, openOf, ROOMY, TENANT } from './support/values.ts';
-
-const PAGE_BYTES = 4096;
-const RETAINED = 60;
+import { fileOf, filled, overwrite, PAGE_BYTES, RETAINED } from './support/filled.ts';
+import { NOW_MS, openOf, TENANT } from './support/values.ts';
 
 const open = (directory: string) => createDiskStores({ directory, clock: { now: () => NOW_MS } });
-const fileOf = (directory: string) => join(directory, 'apus.mdb');
-
-/** Some pages of records, some of them larger than a page, and one of each other kind. */
-async function filled(): Promise<string> {
-  const directory = temporaryDirectory();
-  const stores = await open(directory);
-  const numbers = Array.from({ length: RETAINED }, (_, index) => index + 1);
-  await Promise.all(
-    numbers.map((number) => {
-      const payload = Buffer.alloc(number % 10 === 0 ? 3 * PAGE_BYTES : 500, number);
-      return stores.retained.put(TENANT, messageOf(number, { topic: `a/${number}`, payload }), upTo(1000));
-    }),
-  );
-  const { session } = openedOf(await stores.sessions.open(openOf('a')));
-  await stores.queues.offer(messageOf(100), [deliveryTo(session)], ROOMY);
-  await stores.close();
-  return directory;
-}
 
 async function refusalOf(directory: string): Promise<string> {
   const error: unknown = await open(directory).then(
@@ -44,12 +22,6 @@ async function write(directory: string, key: string, value: Buffer): Promise<voi
   const database = await Database.open(directory);
   await database.commit(new Map([[key, value]]));
   await database.close();
-}
-
-function overwrite(path: string, bytes: Uint8Array, position: number): void {
-  const file = openSync(path, 'r+');
-  writeSync(file, bytes, 0, bytes.length, position);
-  closeSync(file);
 }
 
 describe('a data file that is cut short', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { upTo } from '@apus/broker/samples';
@@ -8,6 +8,7 @@ import { Database } from '../src/database.ts';
 import { DirectoryLock, removeDead } from '../src/directory-lock.ts';
 import { DiskError } from '../src/errors.ts';
 import { FORMAT_KEY } from '../src/keys.ts';
+import { TABLE_BYTES_MAX } from '../src/limits.ts';
 import { temporaryDirectory } from './support/directory.ts';
 import { messageOf } from './support/values.ts';
 
@@ -29,6 +30,16 @@ describe('a data directory', () => {
     expect(stores.dueTimers).toEqual([]);
     expect(stores.lastMessageId).toBeUndefined();
     await stores.close();
+  });
+
+  it('is closed to other users of the machine, with its files, where it was open to them [SEC-DISK-1]', async () => {
+    const directory = temporaryDirectory();
+    await (await open(directory)).close();
+    const paths = [directory, ...readdirSync(directory).map((name) => join(directory, name))];
+    for (const path of paths) chmodSync(path, 0o757);
+    await (await open(directory)).close();
+    expect(paths.length).toBeGreaterThan(2);
+    for (const path of paths) expect(statSync(path).mode & 0o777).toBe(0o750);
   });
 
   it('may have a name of any length, and with a dot', async () => {
@@ -78,6 +89,19 @@ describe('a data directory', () => {
     mkdirSync(join(directory, 'apus.mdb'));
     expect(await refusalOf(directory)).toContain('apus.mdb cannot be opened');
     expect(await refusalOf(directory)).toContain('apus.mdb cannot be opened');
+  });
+
+  it('is refused where LMDB cannot make its table, and free afterwards', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'apus.mdb-lock'));
+    expect(await refusalOf(directory)).toContain('apus.mdb-lock cannot be opened: EISDIR');
+    expect(await refusalOf(directory)).toContain('apus.mdb-lock cannot be opened: EISDIR');
+  });
+
+  it('is refused with something else in the place of that table', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'apus.mdb-lock'), Buffer.alloc(TABLE_BYTES_MAX + 1));
+    expect(await refusalOf(directory)).toContain('apus.mdb-lock is not the table of LMDB. Remove it,');
   });
 
   it('begins anew with the empty file that a crash in the first moment leaves', async () => {

@@ -47,6 +47,25 @@ describe('streams on the disk', () => {
     await after.close();
   });
 
+  it('know which publisher opened a topic when opened again [SEC-POOL-7]', async () => {
+    const declared = readStreams([{ name: 's', topicFilter: 's/#', topicsMax: 4 }], 'streams');
+    const [small] = declared.all as [(typeof declared.all)[number]];
+    const isOpened = ({ streamStore }: DiskStores, topic: string, holder: string) =>
+      streamStore.tail('t', small, topic, NOW_MS, holder) !== 'full';
+    const directory = temporaryDirectory();
+    const before = await open(directory, declared);
+    expect(['s/1', 's/2', 's/3'].map((topic) => isOpened(before, topic, 'greedy'))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await before.close();
+    const after = await open(directory, declared);
+    expect(isOpened(after, 's/3', 'greedy')).toBe(false);
+    expect(isOpened(after, 's/3', 'honest')).toBe(true);
+    await after.close();
+  });
+
   it('have the values of a snapshot that are older than history, and what is left of it, when opened again', async () => {
     const declared = readStreams(
       [{ name: 's', topicFilter: 's/#', messagesMax: 2, snapshot: true }],
@@ -61,7 +80,8 @@ describe('streams on the disk', () => {
     };
     const values = ({ streamStore }: DiskStores) => {
       const tail = { topic: 's/a', ...tailOf({ streamStore } as DiskStores) };
-      return streamStore.lastValues('t', snapshot, tail, NOW_MS).map(({ key, number }) => `${key} ${number}`);
+      const found = streamStore.lastValues('t', snapshot, tail, 0, ALL, NOW_MS);
+      return found === 'lost' ? found : found.map(({ key, number }) => `${key} ${number}`);
     };
     const directory = temporaryDirectory();
     const before = await open(directory, declared);

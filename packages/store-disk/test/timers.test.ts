@@ -108,6 +108,22 @@ describe('a session that was offline', () => {
     expect((await dueAfterRestart())[0]).toBe('will of a by a:1 in 100');
     expect((await dueAfterRestart(NOW_MS + 1_090_000))[0]).toBe(`will of a by a:1 in ${GRACE_SECONDS}`);
   });
+
+  it.each([2_000, 3_600_000])(
+    'waits no longer than it ever had to where the wall clock went back by %i ms',
+    async (ms) => {
+      await leave(
+        { expirySeconds: 2000, will: { ...WILL, properties: { willDelayInterval: 1100 } } },
+        NOW_MS,
+      );
+      const whole = ['will of a by a:1 in 1100', 'session-expiry of a by a:1 in 2000'];
+      expect(await dueAfterRestart(NOW_MS - ms)).toEqual(whole);
+      expect(await dueAfterRestart(NOW_MS - ms + 100_000)).toEqual([
+        'will of a by a:1 in 1000',
+        'session-expiry of a by a:1 in 1900',
+      ]);
+    },
+  );
 });
 
 /** After a restart, when the will's timer has fired. */

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DiskError } from '../src/errors.ts';
+import { GroupWriter } from '../src/group-writer.ts';
 import { BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, PENDING_BYTES_MAX } from '../src/limits.ts';
-import { type Operations, Writer } from '../src/writer.ts';
+import type { Operations } from '../src/writer.ts';
 
 /** A disk whose commits end when the test says so. */
 class SlowDisk {
   readonly commits: { keys: string[]; done: () => void; fail: (error: Error) => void }[] = [];
   readonly failures: Error[] = [];
-  readonly writer = new Writer(
+  readonly writer = new GroupWriter(
     (operations) => this.#commit(operations),
     (error) => void this.failures.push(error),
   );

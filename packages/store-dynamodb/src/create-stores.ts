@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stores } from '@apus/broker';
+import { type Stores, steadyNow, systemClock } from '@apus/broker';
 import { FanOutProgress } from './fan-out/progress.ts';
 import { DynamoBans } from './identity/bans.ts';
 import { DynamoTenants } from './identity/tenants.ts';
@@ -92,6 +92,8 @@ export interface DynamoStores extends BrokerStores {
   readonly tenants: DynamoTenants;
   /** The usage of tenants, where it is counted. */
   readonly usage: DynamoUsage;
+  /** The filter shapes of tenants: the sweep gives back those that are not used. */
+  readonly shapes: Pick<ShapeRegistry, 'release'>;
   /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
   /** The units consumed since the stores were made. */
@@ -121,6 +123,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     users: new DynamoUsers(table),
     tenants: new DynamoTenants(table),
     usage: new DynamoUsage(table),
+    shapes: parts.registry,
     sweepScan: new DynamoSweepScan(table, parts.records),
     meter: table.meter,
     forEvent: (kind = {}) => eventStores(table, parts, new EventCache(kind)),
@@ -135,9 +138,10 @@ function partsOf(table: Table) {
   const entries = new EntryMap(table);
   const conflated = new DynamoConflatedGroups(table, shards);
   const quotaHoldings = new QuotaHoldings(table);
+  const retainedHoldings = new RetainedHoldings(table, quotaHoldings);
   return {
     shards,
-    registry: new ShapeRegistry(table),
+    registry: new ShapeRegistry(table, retainedHoldings),
     list: new SessionList(table),
     placement: new Placement(table, entries, shards, new ShareGroups(table, entries), conflated),
     conflated,
@@ -147,13 +151,13 @@ function partsOf(table: Table) {
     quotaHoldings,
     sessionCount: new SampledCount(table, 'sessions', COUNT_SAMPLE),
     retainedSize: new RetainedSize(table),
-    retainedHoldings: new RetainedHoldings(table, quotaHoldings),
+    retainedHoldings,
   };
 }
 
 function storesOver(table: Table, parts: Parts, event: EventCache): BrokerStores {
   const { records, sessionCount, retainedSize, retainedHoldings } = parts;
-  const ownedItems = new OwnedItems(() => table.settings.clock.now());
+  const ownedItems = new OwnedItems(() => steadyNow(table.settings.clock));
   const queues = new DynamoQueues(table, records, new Bodies(table, 'queued'), ownedItems, event);
   return {
     sessions: new DynamoSessions(table, sessionCount, records, queues),
@@ -182,7 +186,7 @@ function eventStores(table: Table, parts: Parts, event: EventCache): EventStores
 /** The options, with their defaults. */
 export function settingsOf(options: DynamoOptions): Settings {
   return {
-    clock: { now: () => Date.now() },
+    clock: systemClock,
     sleep: async (ms) => {
       await sleep(ms);
     },

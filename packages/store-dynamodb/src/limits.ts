@@ -12,6 +12,21 @@ export const CLOCK_SKEW_MS = 5_000;
 export const SHAPES_MAX = 64;
 
 /**
+ * Of these, those that one identity may bring; clients without a name count by their address. The filters of most
+ * applications have less than ten shapes. Beyond it: 0x97.
+ */
+export const FILTER_SHAPES_OF_IDENTITY_MAX = 16;
+
+/** How long a process subscribes to a shape that it has found without reading again that it is there. */
+export const SHAPE_TRUSTED_MS = 600_000;
+
+/**
+ * How long a shape stays after the sweep has found no subscription of it. Longer than `SHAPE_TRUSTED_MS` and the life of
+ * an event together, with room for clocks that differ.
+ */
+export const SHAPE_UNUSED_MS = 1_800_000;
+
+/**
  * Subscribers in the head of a filter. Eight take one write unit and twelve take two, also with tokens; the thirteenth
  * makes a job, a worker and its claim for each message. To place the ninth to twelfth in a shard would save nothing:
  * the attempt at the full head and the entry in the shard cost two units as well.

@@ -20,7 +20,7 @@ export interface DynamoOptions {
    * @default `tableName`
    */
   readonly streamsTableName?: string;
-  /** @default the wall clock */
+  /** @default the clocks of the machine */
   readonly clock?: Clock;
   /** @default setTimeout */
   readonly sleep?: (ms: number) => Promise<void>;

@@ -1,7 +1,7 @@
-import type { Stores } from '@apus/broker';
+import type { Clock, Stores } from '@apus/broker';
 import { MemoryLinks } from './links.ts';
 import { HeldMessage, IDENTITY_QUEUES_SHARE, MemoryBudget } from './memory-budget.ts';
-import { type HeldMember, type HeldOwner, MemoryPresence, type PresenceJournal } from './presence.ts';
+import { type HeldMember, MemoryPresence, type PresenceJournal } from './presence.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
 import { RepeatableCopies } from './repeatable-copies.ts';
@@ -11,6 +11,7 @@ import { StreamTopic } from './stream-topic.ts';
 import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
+export { LocalHoldingQuota } from './holding-quota.ts';
 export {
   type HeldKind,
   type Holding,
@@ -18,14 +19,14 @@ export {
   type HoldingWatch,
   tenantHoldingKey,
 } from './holdings.ts';
-export { InflightWindow, messageOf } from './inflight-window.ts';
+export { InflightWindow, messageOf, type WindowProgress } from './inflight-window.ts';
 export type { QueuesScope, QueuesState, QueuesSum } from './memory-budget.ts';
 export type { HeldWill } from './memory-session.ts';
+export type { HoldingAsk, SharedHoldings } from './shared-holdings.ts';
 export { WaitingLine } from './waiting-line.ts';
 export {
   type HeldMember,
   HeldMessage,
-  type HeldOwner,
   IDENTITY_QUEUES_SHARE,
   MemoryBudget,
   MemoryLinks,
@@ -54,9 +55,13 @@ export interface MemoryStores extends Stores {
   readonly memory: MemoryBudget;
 }
 
-/** The broker's stores in memory: no call waits, and nothing survives the process. */
-export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
-  const sessions = new MemorySessions(memory);
+/**
+ * The broker's stores in memory: no call waits, and nothing survives the process.
+ *
+ * @param clock by which sessions last as long as they should where the wall clock steps
+ */
+export function createMemoryStores(memory = new MemoryBudget(), clock?: Clock): MemoryStores {
+  const sessions = new MemorySessions(memory, clock);
   const repeatable = new RepeatableCopies();
   return {
     sessions,

@@ -1,6 +1,7 @@
 import {
   type Acknowledged,
   type CompletingPacket,
+  type Message,
   messageBytes,
   type Page,
   type Queued,
@@ -23,6 +24,14 @@ export interface Inflight<Place> {
 /** A message without PUBREC. */
 export interface InflightMessage<Place> extends Inflight<Place> {
   queued: QueuedPublish;
+}
+
+/** How far a window has come on its connection: the other packets were sent on it, and have their places. */
+export interface WindowProgress {
+  /** They have to be sent again. */
+  readonly toResend: readonly PacketId[];
+  /** PUBRELs that were sent again, and have no place in the window. */
+  readonly uncounted: readonly PacketId[];
 }
 
 export function messageOf(queued: Queued): QueuedPublish | undefined {
@@ -76,15 +85,45 @@ export class InflightWindow<Place> {
     return messages;
   }
 
+  /** The oldest message without PUBREC. */
+  get oldest(): Message | undefined {
+    for (const { queued } of this.#inflight.values()) if (queued.type === 'publish') return queued.message;
+    return undefined;
+  }
+
   /** A message is sent under the packet id of its delivery. */
   begin(entry: QueuedPublish, place: Place): void {
     this.#inflight.set(entry.delivery.packetId, { queued: entry, place, isToResend: false, isCounted: true });
     this.#used += 1;
   }
 
-  /** A packet that was sent before a restart. `rewind` follows before anything is sent. */
+  /** A packet that was sent before a restart. `rewind` or `goOn` follows before anything is sent. */
   restore(packetId: PacketId, queued: Queued, place: Place): void {
     this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
+  }
+
+  get progress(): WindowProgress {
+    const toResend: PacketId[] = [];
+    const uncounted: PacketId[] = [];
+    for (const [packetId, { isToResend, isCounted }] of this.#inflight) {
+      if (isToResend) toResend.push(packetId);
+      else if (!isCounted) uncounted.push(packetId);
+    }
+    return { toResend, uncounted };
+  }
+
+  /** The connection has outlived the restart: what it was sent is not sent again. */
+  goOn({ toResend, uncounted }: WindowProgress): void {
+    this.rewind();
+    const waiting = new Set(toResend);
+    const apart = new Set(uncounted);
+    for (const [packetId, inflight] of this.#inflight) {
+      if (waiting.has(packetId)) continue;
+      this.#noLongerToResend(inflight);
+      if (apart.has(packetId)) continue;
+      inflight.isCounted = true;
+      this.#used += 1;
+    }
   }
 
   /** The message that this answer completes, or the outcome if it completes none. `remove` follows. */

@@ -6,6 +6,9 @@ import {
   type LinkStore,
   LOST_BYTES_MAX,
   LOST_PACKETS_MAX,
+  quotaHolderKey,
+  quotaHolderOf,
+  steadyNow,
 } from '@apus/broker';
 
 /**
@@ -13,10 +16,16 @@ import {
  */
 const TOMBSTONE_MS = 5 * 60_000;
 
+/**
+ * States of ended connections that are kept for one identity, and for all clients that were not connected. It is more
+ * than an identity may have connections: when all of them are lost, all of them may be resumed.
+ */
+export const ENDED_STATES_PER_HOLDER_MAX = 10_000;
+
 interface Tombstone {
   readonly endedAtMs: number;
-  /** Undefined: none was saved. */
-  readonly before: LinkState | undefined;
+  /** Undefined: none was saved, or it is forgotten. */
+  before: LinkState | undefined;
   movedTo: ConnectionId | undefined;
   isResumed: boolean;
   readonly packets: Uint8Array[];
@@ -40,6 +49,8 @@ export class MemoryLinks implements LinkStore {
   readonly #states = new Map<ConnectionId, LinkState>();
   /** In the order in which they ended. */
   readonly #tombstones = new Map<ConnectionId, Tombstone>();
+  /** Tombstones with a state, by identity, in the same order. */
+  readonly #withState = new Map<string, Set<Tombstone>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -101,26 +112,54 @@ export class MemoryLinks implements LinkStore {
     const state = this.#states.get(connectionId);
     this.#states.delete(connectionId);
     const movedTo = state === undefined ? undefined : to;
-    this.#tombstones.set(connectionId, {
-      endedAtMs: this.#clock.now(),
+    const tombstone: Tombstone = {
+      endedAtMs: steadyNow(this.#clock),
       before: state,
       movedTo,
       isResumed: false,
       packets: [],
       bytes: 0,
       hasMissed: false,
-    });
+    };
+    this.#tombstones.set(connectionId, tombstone);
+    if (state !== undefined) this.#keepState(tombstone, holderOf(state));
     this.#forgetOldTombstones();
     return state;
   }
 
+  /** Beyond the limit of an identity its oldest state is forgotten: its client cannot resume it [SEC-GROWTH-6]. */
+  #keepState(tombstone: Tombstone, holder: string): void {
+    const ofHolder = this.#withState.get(holder) ?? new Set();
+    this.#withState.set(holder, ofHolder.add(tombstone));
+    const [oldest] = ofHolder;
+    if (ofHolder.size > ENDED_STATES_PER_HOLDER_MAX && oldest !== undefined) this.#forgetState(oldest);
+  }
+
+  #forgetState(tombstone: Tombstone): void {
+    if (tombstone.before === undefined) return;
+    const holder = holderOf(tombstone.before);
+    const ofHolder = this.#withState.get(holder);
+    ofHolder?.delete(tombstone);
+    if (ofHolder?.size === 0) this.#withState.delete(holder);
+    tombstone.before = undefined;
+    tombstone.packets.length = 0;
+  }
+
   #forgetOldTombstones(): void {
-    const oldestMs = this.#clock.now() - TOMBSTONE_MS;
-    for (const [connectionId, { endedAtMs }] of this.#tombstones) {
-      if (endedAtMs > oldestMs) return;
+    const oldestMs = steadyNow(this.#clock) - TOMBSTONE_MS;
+    for (const [connectionId, tombstone] of this.#tombstones) {
+      if (tombstone.endedAtMs > oldestMs) return;
       this.#tombstones.delete(connectionId);
+      this.#forgetState(tombstone);
     }
   }
+}
+
+/** '': the client was not connected. */
+function holderOf(state: LinkState): string {
+  if (state.phase !== 'connected') return '';
+  const { identity, session } = state.connection;
+  return quotaHolderKey(quotaHolderOf(identity, session.clientId));
 }
 
 /** Stores the plain fields of the session: its ref may be an object of a store. */

@@ -41,6 +41,8 @@ export interface SessionState {
   will: HeldWill | undefined;
   attachedAtMs: number;
   detachedAtMs: number | undefined;
+  /** The same by the clock without steps. Not stored. */
+  detachedSteadyMs: number;
   resumableUntilMs: number | undefined;
   /** See `SessionStore.noteReplays`. */
   replays: readonly string[] | undefined;
@@ -83,6 +85,7 @@ export class MemorySession implements SessionRef {
       will: undefined,
       attachedAtMs: 0,
       detachedAtMs: undefined,
+      detachedSteadyMs: 0,
       resumableUntilMs: undefined,
       replays: undefined,
       lastConnectionId: '',

@@ -42,8 +42,8 @@ export interface HeldMember extends PresencePlace {
   readonly joinedAtMs: number;
 }
 
-export interface HeldOwner {
-  readonly clientId: string;
+interface HeldOwner {
+  readonly session: Pick<SessionRef, 'clientId' | 'incarnation'>;
   /** The holder for whom it is counted. */
   readonly holder: QuotaHolder;
 }
@@ -213,7 +213,7 @@ export class MemoryPresence implements PresenceStore {
     const key = ownerKey(session);
     if (member.owners.has(key)) return;
     const holderKey = quotaHolderKey(holder);
-    member.owners.set(key, { clientId: session.clientId, holder });
+    member.owners.set(key, { session, holder });
     const places = this.#bySession.get(key) ?? new Set();
     this.#bySession.set(key, places.add(member));
     this.#placesOfHolder.set(holderKey, (this.#placesOfHolder.get(holderKey) ?? 0) + 1);

@@ -108,6 +108,11 @@ export class MemoryQueues implements QueueStore {
     return this.#queue(session)?.inflight ?? 0;
   }
 
+  /** The message that its client has not acknowledged for longest. */
+  oldest(session: SessionRef): Message | undefined {
+    return this.#queue(session)?.oldest;
+  }
+
   #queue(session: SessionRef): SessionQueue | undefined {
     return this.#sessions.live(session)?.state.queue;
   }

@@ -9,16 +9,20 @@ import {
   type RetainedPage,
   type RetainedStore,
   retainedBytes,
+  tenantOfHolderKey,
 } from '@apus/broker';
 import { matches, TopicTree } from '@apus/mqtt';
 import { MemoryBudget, retainedMemoryBytes } from './memory-budget.ts';
-import { type RetainedEntry, RetainedLog } from './retained-log.ts';
+import { NumberedLog } from './numbered-log.ts';
 
 /**
  * Up to this many matches the tree finds them again for each page. A filter with more matches is answered from the
  * log, in one pass over it for all pages: in neither case does the work grow with the square of the matches.
  */
 const MATCHES_FROM_TREE_MAX = 2048;
+
+/** Nodes of the tree that a page looks at, at most: a filter with more is answered from the log as well. */
+const NODES_LOOKED_AT_MAX = 16_384;
 
 const EMPTY: RetainedPage = { messages: [], next: undefined };
 
@@ -34,7 +38,7 @@ export class MemoryRetained implements RetainedStore {
   put(tenant: string, message: Message, limits: RetainedLimits): boolean {
     const existing = this.#tenants.get(tenant);
     if (existing !== undefined) return existing.put(message, limits);
-    const created = new RetainedOfTenant(this.#budget);
+    const created = new RetainedOfTenant(tenant, this.#budget);
     this.#tenants.set(tenant, created);
     return created.put(message, limits);
   }
@@ -90,21 +94,42 @@ function formatCursor({ number, isInLog }: Cursor): string {
   return `${isInLog ? 'l' : 't'}${number}`;
 }
 
+/** What a filter leads to in the tree, and how many nodes were looked at. */
+interface Found {
+  readonly entries: readonly RetainedEntry[] | undefined;
+  readonly nodes: number;
+}
+
+const IN_LOG: Found = { entries: undefined, nodes: 0 };
+
 /** Counts of one holder. */
 interface Kept {
   messages: number;
   bytes: number;
 }
 
+/** The retained message of one topic. */
+interface RetainedEntry {
+  /** Ascending in the order in which topics were first retained. It stays while the topic is retained. */
+  readonly number: number;
+  /** Undefined once it has been removed. */
+  message: Message | undefined;
+  /** `quotaHolderKey` of the client that published it. */
+  holder: string | undefined;
+}
+
 class RetainedOfTenant {
   readonly #tree = new TopicTree<RetainedEntry>();
-  readonly #log = new RetainedLog();
+  readonly #log = new NumberedLog<RetainedEntry>(({ message }) => message === undefined);
+  #lastNumber = 0;
   readonly #budget: MemoryBudget;
-  /** By `quotaHolderKey`; without holders of nothing. */
+  readonly #tenant: string;
+  /** By `quotaHolderKey`, and by other tenants of holders; without holders of nothing. */
   readonly #byHolder = new Map<string, Kept>();
   #bytes = 0;
 
-  constructor(budget: MemoryBudget) {
+  constructor(tenant: string, budget: MemoryBudget) {
+    this.#tenant = tenant;
     this.#budget = budget;
   }
 
@@ -137,49 +162,54 @@ class RetainedOfTenant {
 
   /** In the order of the log, in either way. */
   match(topicFilter: string, nowMs: number, from: Cursor, limit: PageLimit): RetainedPage {
-    const fromTree = from.isInLog ? undefined : this.#fromTree(topicFilter, from.number);
+    const { entries, nodes } = from.isInLog ? IN_LOG : this.#fromTree(topicFilter, from.number);
     const expired: Message[] = [];
     const page = new Page<Message>(limit);
-    const cursor = { number: from.number, isInLog: fromTree === undefined };
+    const cursor = { number: from.number, isInLog: entries === undefined };
+    const lookedAtMax = Math.max(1, (limit.lookedAt ?? Number.POSITIVE_INFINITY) - nodes);
+    let lookedAt = 0;
     let next: string | undefined;
-    for (const { message, number } of fromTree ?? this.#fromLog(topicFilter, from.number)) {
-      if (message === undefined) continue;
-      const bytes = messageBytes(message);
-      if (isExpired(message, nowMs)) expired.push(message);
-      else if (page.hasRoom(bytes)) page.add(message, bytes);
-      else {
+    for (const { message, number } of entries ?? this.#log.after(from.number)) {
+      if (lookedAt >= lookedAtMax) {
         next = formatCursor(cursor);
         break;
+      }
+      lookedAt += 1;
+      if (message === undefined) continue;
+      if (entries !== undefined || matches(topicFilter, message.topic)) {
+        const bytes = messageBytes(message);
+        if (isExpired(message, nowMs)) expired.push(message);
+        else if (page.hasRoom(bytes)) page.add(message, bytes);
+        else {
+          next = formatCursor(cursor);
+          break;
+        }
       }
       cursor.number = number;
     }
     for (const { topic, id } of expired) this.delete(topic, id);
-    return { messages: page.entries, next };
+    return { messages: page.entries, next, lookedAt: lookedAt + nodes };
   }
 
-  /** Undefined: there are too many. */
-  #fromTree(topicFilter: string, from: number): RetainedEntry[] | undefined {
+  /** Without entries: there are too many, or too many nodes lead to them. */
+  #fromTree(topicFilter: string, from: number): Found {
     const entries: RetainedEntry[] = [];
-    let count = 0;
-    for (const entry of this.#tree.match(topicFilter)) {
-      count += 1;
-      if (count > MATCHES_FROM_TREE_MAX) return undefined;
-      if (entry.number > from) entries.push(entry);
+    let [nodes, count] = [0, 0];
+    for (const entry of this.#tree.walk(topicFilter)) {
+      nodes += 1;
+      if (entry !== undefined) count += 1;
+      if (nodes > NODES_LOOKED_AT_MAX || count > MATCHES_FROM_TREE_MAX) return { entries: undefined, nodes };
+      if (entry !== undefined && entry.number > from) entries.push(entry);
     }
-    return entries.sort((one, other) => one.number - other.number);
-  }
-
-  *#fromLog(topicFilter: string, from: number): Generator<RetainedEntry, void, undefined> {
-    for (const entry of this.#log.after(from)) {
-      if (entry.message !== undefined && matches(topicFilter, entry.message.topic)) yield entry;
-    }
+    return { entries: entries.sort((one, other) => one.number - other.number), nodes };
   }
 
   #add(message: Message, limits: RetainedLimits): boolean {
     const bytes = retainedBytes(message);
     if (this.#tree.size >= limits.messagesMax || !this.#hasRoom(bytes, limits)) return false;
     if (!this.#hasHolderRoom(message, undefined, limits)) return false;
-    const entry = this.#log.append(message, holderKeyOf(limits));
+    this.#lastNumber += 1;
+    const entry = this.#log.append({ number: this.#lastNumber, message, holder: holderKeyOf(limits) });
     this.#count(entry);
     this.#tree.set(message.topic, entry);
     return true;
@@ -193,15 +223,37 @@ class RetainedOfTenant {
    * Checks the holder's own share [SEC-QUOTA-8]. The replaced message was counted for the same holder, or for another
    * one.
    */
-  #hasHolderRoom(message: Message, replaced: RetainedEntry | undefined, { holder }: RetainedLimits): boolean {
+  #hasHolderRoom(message: Message, replaced: RetainedEntry | undefined, limits: RetainedLimits): boolean {
+    const { holder } = limits;
     if (holder === undefined) return true;
-    const key = quotaHolderKey(holder.holder);
-    const own = replaced?.holder === key ? replaced.message : undefined;
-    const messages = own === undefined ? 1 : 0;
+    const [key = '', tenantKey] = this.#keysOf(quotaHolderKey(holder.holder));
+    if (!this.#hasShare(message, replaced, key, holder)) return false;
+    const { ofTenant } = holder;
+    if (tenantKey === undefined || ofTenant === undefined) return true;
+    return this.#hasShare(message, replaced, tenantKey, {
+      messagesMax: Math.min(ofTenant.messagesMax, limits.messagesMax - this.size),
+      bytesMax: Math.min(ofTenant.bytesMax, limits.bytesMax - this.#bytes),
+    });
+  }
+
+  #hasShare(
+    message: Message,
+    replaced: RetainedEntry | undefined,
+    key: string,
+    { messagesMax, bytesMax }: Pick<RetainedLimits, 'messagesMax' | 'bytesMax'>,
+  ): boolean {
+    const isOwn = replaced?.holder !== undefined && this.#keysOf(replaced.holder).includes(key);
+    const own = isOwn ? replaced.message : undefined;
     const bytes = retainedBytes(message) - (own === undefined ? 0 : retainedBytes(own));
     const kept = this.#byHolder.get(key) ?? { messages: 0, bytes: 0 };
-    if (messages > 0 && kept.messages >= holder.messagesMax) return false;
-    return bytes <= 0 || kept.bytes + bytes <= holder.bytesMax;
+    if (own === undefined && kept.messages >= messagesMax) return false;
+    return bytes <= 0 || kept.bytes + bytes <= bytesMax;
+  }
+
+  /** What a message of this holder counts for: the holder, and its tenant if it is not that of the store. */
+  #keysOf(holder: string): readonly string[] {
+    const tenant = tenantOfHolderKey(holder);
+    return tenant === this.#tenant ? [holder] : [holder, tenant];
   }
 
   #count({ message, holder }: RetainedEntry): void {
@@ -216,18 +268,20 @@ class RetainedOfTenant {
     const bytes = sign * retainedBytes(message);
     this.#bytes += bytes;
     this.#budget.change(sign * retainedMemoryBytes(message));
-    if (holder === undefined) return;
-    const kept = this.#byHolder.get(holder) ?? { messages: 0, bytes: 0 };
-    kept.messages += sign;
-    kept.bytes += bytes;
-    if (kept.messages === 0) this.#byHolder.delete(holder);
-    else this.#byHolder.set(holder, kept);
+    for (const key of holder === undefined ? [] : this.#keysOf(holder)) {
+      const kept = this.#byHolder.get(key) ?? { messages: 0, bytes: 0 };
+      kept.messages += sign;
+      kept.bytes += bytes;
+      if (kept.messages === 0) this.#byHolder.delete(key);
+      else this.#byHolder.set(key, kept);
+    }
   }
 
   #remove(entry: RetainedEntry, topicName: string): void {
     this.#uncount(entry);
     this.#tree.delete(topicName);
-    this.#log.remove(entry);
+    entry.message = undefined;
+    this.#log.removed();
   }
 }
 

@@ -56,6 +56,11 @@ export class SessionQueue {
     return this.#window.size;
   }
 
+  /** The message that its client has not acknowledged for longest. */
+  get oldest(): Message | undefined {
+    return this.#window.oldest ?? this.#waiting?.peek()?.message;
+  }
+
   /** Whether a new message may be sent at once: no message is before it, and the window has room. */
   canSend(receiveMaximum: number): boolean {
     return this.length === 0 && !this.#window.isBehind && this.#canBegin(receiveMaximum);

@@ -1,6 +1,7 @@
 import {
   type Attachment,
   belongsToAnother,
+  type Clock,
   type ConnectionId,
   type DetachSession,
   type EndSession,
@@ -16,6 +17,7 @@ import {
   type SessionRef,
   type SessionStore,
   sessionKey,
+  steadyNow,
   type WillClaim,
 } from '@apus/broker';
 import { Holdings } from './holdings.ts';
@@ -33,24 +35,28 @@ export class MemorySessions implements SessionStore {
   /** Wills whose connection is not the last of its session any more, or whose session was removed. */
   readonly #owedWills = new Map<ConnectionId, HeldWill>();
   #incarnations = 0;
+  readonly #clock: Clock | undefined;
 
-  constructor(budget: MemoryBudget) {
+  /** @param clock that of the callers. @default time passes as they say */
+  constructor(budget: MemoryBudget, clock?: Clock) {
     this.#budget = budget;
+    this.#clock = clock;
   }
 
   open(request: OpenSession): OpenedSession | 'owned-by-another' {
-    const { tenant, clientId, nowMs } = request;
+    const { tenant, clientId } = request;
     const found = this.#byKey.get(sessionKey(tenant, clientId));
     if (request.resumes !== undefined) return this.#resume(found, request);
     if (found === undefined)
       return { session: this.#begin(request), present: false, previous: undefined, owedWillOf: undefined };
     const previous = found.record();
+    const nowMs = this.#nowFor(found, request.nowMs);
     const outlives = outlivesConnection(found, nowMs);
     if (belongsToAnother(previous, request, found.attachment !== undefined || outlives))
       return 'owned-by-another';
     const isOwn = isSameOwner(previous.identity, request.identity);
     const present = !request.cleanStart && isOwn && outlives;
-    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, present));
+    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, present, nowMs));
     if (present) {
       this.#attach(found, request);
       return { session: found, present, previous, owedWillOf };
@@ -60,7 +66,7 @@ export class MemorySessions implements SessionStore {
   }
 
   #resume(found: MemorySession | undefined, request: OpenSession): OpenedSession | 'owned-by-another' {
-    const { resumes, nowMs } = request;
+    const { resumes } = request;
     const isThat =
       found !== undefined &&
       found.incarnation === resumes?.incarnation &&
@@ -69,9 +75,10 @@ export class MemorySessions implements SessionStore {
       isSameOwner(found.state.identity, request.identity);
     if (!isThat) return 'owned-by-another';
     const { resumableUntilMs = 0 } = found.state;
+    const nowMs = this.#nowFor(found, request.nowMs);
     if (!outlivesConnection(found, nowMs) && resumableUntilMs <= nowMs) return 'owned-by-another';
     const previous = found.record();
-    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, true));
+    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, true, nowMs));
     this.#attach(found, request);
     return { session: found, present: true, previous, owedWillOf };
   }
@@ -89,6 +96,7 @@ export class MemorySessions implements SessionStore {
     this.#setConnected(session, false);
     state.expirySeconds = expirySeconds;
     state.detachedAtMs = nowMs;
+    state.detachedSteadyMs = this.#steadyOf(nowMs);
     state.resumableUntilMs = resumableUntilMs;
     if (will === 'discarded') this.#setWill(session, undefined);
     else if (state.will !== undefined) state.will.due = will;
@@ -176,7 +184,7 @@ export class MemorySessions implements SessionStore {
     return this.#byKey.size;
   }
 
-  /** Every session, connected or not. Valid until a session is opened or removed. */
+  /** Every session, connected or not. One that is opened or removed meanwhile may be among them or not. */
   *all(): Generator<SessionRecord, void, undefined> {
     for (const session of this.#byKey.values()) yield session.record();
   }
@@ -210,6 +218,16 @@ export class MemorySessions implements SessionStore {
     this.#attach(session, request);
     this.#byKey.set(session.key, session);
     return session;
+  }
+
+  /** The time since the session lost its connection, on top of the wall clock's time of then: its steps do not count. */
+  #nowFor({ state }: MemorySession, nowMs: number): number {
+    const { detachedAtMs, detachedSteadyMs } = state;
+    return detachedAtMs === undefined ? nowMs : detachedAtMs + this.#steadyOf(nowMs) - detachedSteadyMs;
+  }
+
+  #steadyOf(wallMs: number): number {
+    return this.#clock === undefined ? wallMs : steadyNow(this.#clock) + wallMs - this.#clock.now();
   }
 
   #attach(session: MemorySession, request: OpenSession): void {
@@ -308,8 +326,9 @@ function isOwed(
   request: OpenSession,
   previous: SessionRecord,
   present: boolean,
+  nowMs: number,
 ): boolean {
-  return messageId !== undefined || request.isWillOwed(previous, present);
+  return messageId !== undefined || request.isWillOwed(previous, present, nowMs);
 }
 
 /** Expiry 0 ends with the connection, even while that is still there [MQTT-4.1.0-2]. */

@@ -27,6 +27,8 @@ export interface TopicState {
   readonly epoch: string;
   readonly last: number;
   readonly completeSinceMs: number;
+  /** The holder for which it was opened. */
+  readonly holder?: string | undefined;
 }
 
 /** The log of one topic in memory. */
@@ -34,6 +36,7 @@ export class StreamTopic {
   readonly tenant: string;
   readonly topic: string;
   readonly stream: StreamDeclaration;
+  readonly holder: string | undefined;
   epoch: string;
   completeSinceMs: number;
   /** When it was last used, in ms since the epoch. */
@@ -52,6 +55,7 @@ export class StreamTopic {
     this.stream = stream;
     this.tenant = state.tenant;
     this.topic = state.topic;
+    this.holder = state.holder;
     this.epoch = state.epoch;
     this.completeSinceMs = state.completeSinceMs;
     this.usedAtMs = nowMs;
@@ -194,13 +198,19 @@ export class StreamTopic {
     return number + 1 >= first && number <= this.#last;
   }
 
-  lastValues(nowMs: number): StreamEntry[] {
-    if (this.#values !== undefined) return this.#values.all(nowMs).map((entry) => this.#current(entry));
+  /** Last values with a number above `after` and up to `last`, lowest first. */
+  *lastValues(after: number, last: number, nowMs: number): Generator<StreamEntry> {
+    for (const entry of this.#values?.after(after, nowMs) ?? this.#lastOfHistory(nowMs)) {
+      if (entry.number > last) return;
+      if (entry.number > after) yield this.#current(entry);
+    }
+  }
+
+  #lastOfHistory(nowMs: number): StreamEntry[] {
     const values = new Map<string, StreamEntry>();
     for (let index = this.#held.length - 1; index >= this.#firstKept(nowMs); index -= 1) {
       const entry = this.#held[index]?.entry;
-      if (entry !== undefined && !values.has(entry.key ?? ''))
-        values.set(entry.key ?? '', this.#current(entry));
+      if (entry !== undefined && !values.has(entry.key ?? '')) values.set(entry.key ?? '', entry);
     }
     // An empty payload deletes a key, as it deletes a retained message.
     return [...values.values()].filter(({ message }) => message.payload.length > 0).reverse();

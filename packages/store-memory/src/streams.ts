@@ -1,9 +1,9 @@
 import {
   type AppendOptions,
   type Message,
-  messageBytes,
-  Page,
+  mayOpen,
   type PageLimit,
+  pageOf,
   type StreamAppended,
   type StreamDeclaration,
   type StreamEntry,
@@ -38,8 +38,10 @@ export class MemoryStreams implements StreamStore {
   readonly #topics = new Map<string, StreamTopic>();
   /** The topics of each tenant and stream, so that work for one tenant walks over no topic of another. */
   readonly #ofStream = new Map<string, Set<StreamTopic>>();
+  /** How many topics of a stream were opened for a holder. */
+  readonly #opened = new Map<string, number>();
   readonly #run: string;
-  #opened = 0;
+  #epochs = 0;
   #sweep: Iterator<StreamTopic> = [].values();
   /** It is unknown what was published to a newly opened topic before this time. */
   sinceMs: number | undefined;
@@ -56,10 +58,10 @@ export class MemoryStreams implements StreamStore {
     tenant: string,
     stream: StreamDeclaration,
     message: Message,
-    { key, nowMs, isForced }: AppendOptions,
+    { key, nowMs, isForced, holder }: AppendOptions,
   ): StreamAppended | 'full' {
     if (!isForced && this.#budget.isStreamFull(tenant)) return 'full';
-    const topic = this.#open(tenant, stream, message.topic, nowMs, isForced);
+    const topic = this.#open(tenant, stream, { topic: message.topic, holder }, nowMs, isForced);
     if (topic === undefined) return 'full';
     const entry = topic.append(message, key, nowMs, this.stableAfterMs);
     this.#budget.changeStreamed(tenant, bytesOf(entry));
@@ -75,8 +77,14 @@ export class MemoryStreams implements StreamStore {
     return entry && { entry };
   }
 
-  tail(tenant: string, stream: StreamDeclaration, name: string, nowMs: number): StreamTail | 'full' {
-    const topic = this.#open(tenant, stream, name, nowMs, false);
+  tail(
+    tenant: string,
+    stream: StreamDeclaration,
+    name: string,
+    nowMs: number,
+    holder?: string,
+  ): StreamTail | 'full' {
+    const topic = this.#open(tenant, stream, { topic: name, holder }, nowMs, false);
     if (topic === undefined) return 'full';
     topic.usedAtMs = nowMs;
     return topic.tail;
@@ -111,22 +119,20 @@ export class MemoryStreams implements StreamStore {
   ): readonly StreamEntry[] | 'lost' {
     const topic = this.#find(tenant, name);
     if (topic === undefined || topic.epoch !== epoch || !topic.reaches(after)) return 'lost';
-    const page = new Page<StreamEntry>(limit);
-    for (const entry of topic.after(after)) {
-      const bytes = messageBytes(entry.message);
-      if (!page.hasRoom(bytes)) break;
-      page.add(entry, bytes);
-    }
-    return page.entries;
+    return pageOf(topic.after(after), limit);
   }
 
   lastValues(
     tenant: string,
     _stream: StreamDeclaration,
-    { topic }: StreamTopicTail,
+    { topic: name, epoch, last }: StreamTopicTail,
+    after: number,
+    limit: PageLimit,
     nowMs: number,
-  ): readonly StreamEntry[] {
-    return this.#find(tenant, topic)?.lastValues(nowMs) ?? [];
+  ): readonly StreamEntry[] | 'lost' {
+    const topic = this.#find(tenant, name);
+    if (topic === undefined) return [];
+    return topic.epoch === epoch ? pageOf(topic.lastValues(after, last, nowMs), limit) : 'lost';
   }
 
   topics(
@@ -192,19 +198,20 @@ export class MemoryStreams implements StreamStore {
   #open(
     tenant: string,
     stream: StreamDeclaration,
-    topic: string,
+    { topic, holder }: Pick<TopicState, 'topic' | 'holder'>,
     nowMs: number,
     isForced: boolean,
   ): StreamTopic | undefined {
     const found = this.#find(tenant, topic);
     if (found !== undefined) return found;
     const count = this.#ofStream.get(streamKey(tenant, stream))?.size ?? 0;
-    if (!isForced && (count >= stream.topicsMax || this.#budget.isStreamFull(tenant))) return undefined;
+    const own = holder === undefined ? 0 : (this.#opened.get(holderKey(tenant, stream, holder)) ?? 0);
+    if (!isForced && (!mayOpen(stream, count, own) || this.#budget.isStreamFull(tenant))) return undefined;
     this.sinceMs ??= nowMs;
     const completeSinceMs = this.sinceMs;
     const opened = this.#add(
       stream,
-      { tenant, topic, epoch: this.#nextEpoch(), last: 0, completeSinceMs },
+      { tenant, topic, epoch: this.#nextEpoch(), last: 0, completeSinceMs, holder },
       nowMs,
     );
     this.journal?.topic(opened);
@@ -217,13 +224,22 @@ export class MemoryStreams implements StreamStore {
     const key = streamKey(state.tenant, stream);
     this.#ofStream.set(key, (this.#ofStream.get(key) ?? new Set()).add(topic));
     this.#budget.changeStreamed(topic.tenant, TOPIC_BYTES + topic.topic.length);
+    this.#countOpened(topic, 1);
     return topic;
+  }
+
+  #countOpened({ tenant, stream, holder }: StreamTopic, by: 1 | -1): void {
+    if (holder === undefined) return;
+    const key = holderKey(tenant, stream, holder);
+    const count = (this.#opened.get(key) ?? 0) + by;
+    if (count === 0) this.#opened.delete(key);
+    else this.#opened.set(key, count);
   }
 
   /** Never used before, in this process or another one. */
   #nextEpoch(): string {
-    this.#opened += 1;
-    return `${this.#run}${this.#opened.toString(36).padStart(4, '0')}`;
+    this.#epochs += 1;
+    return `${this.#run}${this.#epochs.toString(36).padStart(4, '0')}`;
   }
 
   #trim(topic: StreamTopic, nowMs: number): void {
@@ -264,10 +280,15 @@ export class MemoryStreams implements StreamStore {
     if (others?.size === 0) this.#ofStream.delete(key);
     this.sinceMs = Math.max(this.sinceMs ?? 0, topic.usedAtMs + 1);
     this.#budget.changeStreamed(topic.tenant, -(TOPIC_BYTES + topic.topic.length));
+    this.#countOpened(topic, -1);
     this.#dropped(topic, [...topic.after(0)], true);
   }
 }
 
 function streamKey(tenant: string, { name }: StreamDeclaration): string {
   return `${tenant}\0${name}`;
+}
+
+function holderKey(tenant: string, stream: StreamDeclaration, holder: string): string {
+  return `${streamKey(tenant, stream)}\0${holder}`;
 }

@@ -87,8 +87,10 @@ export class MemorySubscriptions implements SubscriptionStore {
       return 'replaced';
     }
     const weight = subscriptionWeight(subscription);
-    if ((session.state.subscriptions?.weight ?? 0) + weight > maximum || this.#budget.isFull)
-      return 'over-limit';
+    const { subscriptions } = session.state;
+    if ((subscriptions?.weight ?? 0) + weight > maximum || this.#budget.isFull) return 'over-limit';
+    // What was granted before is restored without a maximum.
+    if (Number.isFinite(maximum) && subscriptions?.hasShapeFor(subscription) === false) return 'over-limit';
     this.#add(session, subscription);
     return 'added';
   }

@@ -1,4 +1,4 @@
-import type { StreamDeclaration } from '@apus/broker';
+import type { StreamDeclaration, StreamEntry, StreamTail } from '@apus/broker';
 import { messageId, messageOf, NOW_MS } from '@apus/broker/samples';
 import { createMemoryStores, MemoryBudget } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -70,5 +70,37 @@ describe('the streams of one tenant', () => {
         Object.defineProperty(topic, name, { get: failing });
     expect(streamStore.topics('own', STREAM, 'chat/#', 10, NOW_MS)).toMatchObject([{ topic: 'chat/own' }]);
     expect(streamStore.figures('own', STREAM)).toMatchObject({ topics: 1, messages: 1 });
+  });
+});
+
+describe('a page of last values', () => {
+  it('looks at none before it, however many there are and were', () => {
+    const { streamStore } = createMemoryStores();
+    const stream = { ...STREAM, snapshot: true };
+    const [keys, replaced, messages] = [10_000, 3_000, 32];
+    let looks = 0;
+    const append = (number: number) => {
+      const message = messageOf({ topic: 'chat/0', payload: Buffer.from('x'), id: messageId(number) });
+      const counting = {
+        ...message,
+        get expiresAtMs() {
+          looks += 1;
+          return undefined;
+        },
+      };
+      const options = { key: `k${number % keys}`, nowMs: NOW_MS, isForced: false };
+      expect(streamStore.append('t', stream, counting, options)).not.toBe('full');
+    };
+    for (let number = 1; number <= keys + replaced; number += 1) append(number);
+    const tail = { topic: 'chat/0', ...(streamStore.tail('t', stream, 'chat/0', NOW_MS) as StreamTail) };
+    const read: number[] = [];
+    for (let at = 0; at < tail.last; at = read.at(-1) ?? tail.last) {
+      looks = 0;
+      const limit = { messages, bytes: Number.POSITIVE_INFINITY };
+      const page = streamStore.lastValues('t', stream, tail, at, limit, NOW_MS) as StreamEntry[];
+      read.push(...page.map(({ number }) => number));
+      expect(looks).toBeLessThanOrEqual(messages + 1);
+    }
+    expect(read).toEqual(Array.from({ length: keys }, (_, index) => replaced + 1 + index));
   });
 });

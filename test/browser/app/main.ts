@@ -1,8 +1,12 @@
 /// <reference lib="dom" />
 import { connect } from '@apus/client';
+import { createFallback } from '@apus/client/fallback';
 import mqtt from 'mqtt';
 
-/** A developer's browser app: stock mqtt.js, with the transport's `connect` instead of `mqtt.connect`. */
+/**
+ * A developer's browser app: stock mqtt.js, with the transport's `connect` instead of `mqtt.connect`, or at the node door
+ * with the fallback's sockets.
+ */
 const parameters = new URLSearchParams(location.search);
 const url = parameters.get('url') ?? '';
 const protocolVersion = parameters.get('version') === '4' ? 4 : 5;
@@ -13,7 +17,11 @@ function say(text: string): void {
   document.getElementById('log')?.append(item);
 }
 
-const client = connect(mqtt, url, { protocolVersion, clean: true });
+const fallback = createFallback({ onWire: say });
+const options = { protocolVersion, clean: true } as const;
+const client = parameters.has('fallback')
+  ? mqtt.connect(url, { ...options, createWebsocket: fallback.createWebsocket })
+  : connect(mqtt, url, options);
 client.on('error', (error) => say(`error: ${error.message}`));
 client.on('message', (topic, payload, { qos, retain }) => {
   say(`${topic} ${payload.toString()} qos ${qos}${retain ? ' retained' : ''}`);

@@ -85,6 +85,12 @@ export class ClientPage {
     await this.page.getByLabel('Name', { exact: true }).fill(name);
   }
 
+  /** An entry of the menu of the connection that is shown. */
+  async chooseFromMenu(entry: 'Edit …' | 'Import …' | 'Export …' | 'Duplicate' | 'Delete …'): Promise<void> {
+    await this.page.getByRole('button', { name: 'More for this connection' }).click();
+    await this.page.getByRole('menuitem', { name: entry, exact: true }).click();
+  }
+
   async openView(name: string): Promise<void> {
     await this.page.getByRole('link', { name, exact: true }).click();
     await this.#heading.filter({ hasText: name }).waitFor({ state: 'attached' });
@@ -268,6 +274,33 @@ export class ClientPage {
         && getComputedStyle(part).overflowX !== 'visible' && getComputedStyle(part).textOverflow !== 'ellipsis')
       .map((part) => part.value ?? part.textContent)
       .filter((words) => words !== '')`)) as string[];
+  }
+
+  /** From now on, measures how long each frame takes. */
+  async watchFrames(): Promise<void> {
+    await this.page.evaluate(`{
+      let before = performance.now();
+      window.longestFrameMs = 0;
+      const next = (now) => {
+        window.longestFrameMs = Math.max(window.longestFrameMs, now - before);
+        before = now;
+        requestAnimationFrame(next);
+      };
+      requestAnimationFrame(next);
+    }`);
+  }
+
+  /** Of the frames since \`watchFrames\`. */
+  async longestFrameMs(): Promise<number> {
+    await this.settled();
+    return (await this.page.evaluate('window.longestFrameMs')) as number;
+  }
+
+  /** Waits until the page has drawn what it has been asked to. */
+  async settled(): Promise<void> {
+    await this.page.evaluate(
+      'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))',
+    );
   }
 
   /** By how many pixels the page is wider than the window. */

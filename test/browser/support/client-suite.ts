@@ -2,9 +2,9 @@ import { connectAsync, type MqttClient } from 'mqtt';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
-import { launchChromium, whyNoBrowser } from '../chromium.ts';
+import { launchChromium, needsBrowser } from '../chromium.ts';
 import { ClientPage, type PageOptions } from './client-page.ts';
-import { Pages } from './pages.ts';
+import { Pages, unfoldPublish } from './pages.ts';
 import { BuiltClient, type Served } from './served-client.ts';
 
 /** One browser for all files of a worker; it ends with the worker. Its start takes longer than most tests. */
@@ -72,9 +72,10 @@ export class ClientSuite {
     return client;
   }
 
-  /** A browser context with empty storage, closed at the end of the test. */
-  async newContext(): Promise<BrowserContext> {
+  /** A browser context with empty storage, closed at the end of the test. The panel to publish is open, unless `isNew`. */
+  async newContext({ isNew = false } = {}): Promise<BrowserContext> {
     const context = await started(this.#browser).newContext();
+    if (!isNew) await unfoldPublish(context);
     onTestFinished(() => context.close());
     return context;
   }
@@ -91,8 +92,7 @@ export class ClientSuite {
 
 /** Tests of the web client in Chromium: skipped on a machine that has none, except in CI, where that is a failure. */
 export function clientSuite(title: string, define: (suite: ClientSuite) => void): void {
-  const isSkipped = whyNoBrowser() !== undefined;
-  describe.skipIf(isSkipped)(`${title}, in Chromium`, () => {
+  describe(`${title}, in Chromium`, needsBrowser(), () => {
     const suite = new ClientSuite();
     beforeAll(() => suite.start());
     afterAll(() => suite.stop());

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE_MS } from './limits.ts';
 
 /** The most pages that a test needs at a time. */
@@ -6,6 +6,14 @@ const IDLE_MAX = 3;
 
 /** Any page of the origin that runs no script. */
 const SILENT = 'healthz';
+
+/** As in the browser of a user who has opened the panel to publish, which nearly all tests use. */
+export async function unfoldPublish(context: BrowserContext): Promise<void> {
+  await context.addInitScript(`try {
+    if (localStorage.getItem('apus.layout') === null)
+      localStorage.setItem('apus.layout', '{"isPublishFolded":false}');
+  } catch {}`);
+}
 
 /**
  * Pages of one origin, each with storage of its own. A test gets a page with empty storage. Afterwards the page is
@@ -26,7 +34,9 @@ export class Pages {
   async take(): Promise<Page> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
-    const page = await (await this.#browser.newContext()).newPage();
+    const context = await this.#browser.newContext();
+    await unfoldPublish(context);
+    const page = await context.newPage();
     this.#ours.add(page);
     return page;
   }

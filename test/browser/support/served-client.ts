@@ -56,13 +56,10 @@ export class Served {
   }
 
   static async start(command: string, flags: readonly string[]): Promise<Served> {
-    const child = spawn(
-      process.execPath,
-      [command, 'serve', '--port', '0', '--gateway-port', '0', ...flags],
-      {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    );
+    const ports = ['--port', '--gateway-port'].flatMap((flag) => (flags.includes(flag) ? [] : [flag, '0']));
+    const child = spawn(process.execPath, [command, 'serve', ...ports, ...flags], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const urls: Record<string, string> = {};
     for await (const line of createInterface({ input: child.stdout })) {
       const [, name, url] = /^\s+(MQTT|gateway|page)\s+(\S+)/.exec(line) ?? [];

@@ -1,5 +1,5 @@
 // Compares what may carry the messages between two processes: streams of Valkey or Redis, and NATS with JetStream. The
-// pattern is that of packages/cluster/src/bus.ts: what a turn of the event loop has gathered leaves as one entry for the
+// pattern is that of extensions/cluster/src/bus.ts: what a turn of the event loop has gathered leaves as one entry for the
 // channel of the other process, which answers with an entry when it has handled it.
 //   node test/cluster/bench/bus.mjs REDIS_SERVER NATS_SERVER NATS_MODULES [SECONDS]
 // NATS_MODULES: a folder in which `npm install @nats-io/transport-node @nats-io/jetstream` was run.

@@ -1,7 +1,7 @@
 /**
  * Dollars for a million before operations were made cheaper, measured by the same bench at the same prices: the table
- * of docs/costs.md on 23 November 2026, when sessions were not resumed yet. A younger operation has the dollars of its
- * first measurement.
+ * of loadtest/results/operations.md on 23 November 2026, when sessions were not resumed yet. A younger operation has the
+ * dollars of its first measurement.
  */
 export const USD_BEFORE: Readonly<Record<string, string>> = {
   'CONNECT, clean': '4.11',

@@ -1,9 +1,11 @@
+import type { Environment } from '@apus/aws';
+import {
+  createIotCoreHandler,
+  createKafkaHandler,
+  readIotCoreSources,
+  readKafkaMappings,
+} from '@apus/bridges/testing';
 import { DEFAULT_LIMITS } from '@apus/broker';
-import type { Environment } from '@apus/cloud';
-import { createIotCoreHandler } from '../../../packages/bridges/src/lambda/iot-core-handler.ts';
-import { readIotCoreSources } from '../../../packages/bridges/src/lambda/iot-core-source.ts';
-import { createKafkaHandler } from '../../../packages/bridges/src/lambda/kafka-handler.ts';
-import { readKafkaMappings } from '../../../packages/bridges/src/lambda/kafka-source.ts';
 import { subscribe } from '../../support/text-client.ts';
 import type { FunctionParts } from './functions.ts';
 import { type BenchOperation, connected, PAYLOAD } from './operation.ts';

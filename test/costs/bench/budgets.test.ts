@@ -4,7 +4,7 @@ import { COSTS_PAGE } from './page.ts';
 import { EXCHANGES_OF_A_PAGE } from './publish-operations.ts';
 import { readTable } from './table.ts';
 
-/** Read and write units of a row of docs/costs.md. */
+/** Read and write units of a row of loadtest/results/operations.md. */
 function measured(name: string): Units {
   const row = readTable(COSTS_PAGE).find((each) => each.name === name);
   if (row === undefined) throw new Error(`"${name}" has no row in the table`);
@@ -54,7 +54,10 @@ const HEADS = { reads: 2, writes: 0 };
 const PUBLISH = sum(BUDGETS.publishFrame, HEADS);
 const ACKNOWLEDGEMENT = sum(BUDGETS.acknowledgeAlone, BUDGETS.acknowledge);
 
-describe('the budgets of `apus cost` equal the table of docs/costs.md', () => {
+/** A message each nine minutes takes the place of signs of life, and 2,160 seconds and a half are a PINGREQ. */
+const ONE_PINGREQ = { hours: 0.9, movesPerDay: 0, publishesPerHour: 10 };
+
+describe('the budgets of `apus cost` equal the table of loadtest/results/operations.md', () => {
   it.each<[string, Units]>([
     ['CONNECT, clean', BUDGETS.connect],
     ['CONNECT, persistent, session continues', BUDGETS.connectPersistent],
@@ -88,6 +91,12 @@ describe('the budgets of `apus cost` equal the table of docs/costs.md', () => {
   });
 
   it.each<[string, OperationName, object]>([
+    ['CONNECT, clean', 'connect', {}],
+    ['CONNECT, persistent, session continues', 'connect', { persistentShare: 1 }],
+    ['SUBSCRIBE, narrow filter', 'subscribe', {}],
+    ['DISCONNECT, clean, one filter', 'disconnect', {}],
+    ['DISCONNECT, persistent, one filter', 'disconnect', { persistentShare: 1 }],
+    ['PINGREQ', 'heartbeat', ONE_PINGREQ],
     ['Move, clean, one filter', 'move', {}],
     ['Move, persistent, one filter', 'move', { persistentShare: 1 }],
     ['Resume, clean, one filter, with the loss', 'resume', { lossesPerDay: 1 }],

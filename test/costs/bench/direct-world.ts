@@ -1,4 +1,4 @@
-import type { ProxyResult } from '@apus/cloud';
+import type { ProxyResult } from '@apus/aws';
 import {
   DeleteMessageBatchCommand,
   ReceiveMessageCommand,

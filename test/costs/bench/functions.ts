@@ -1,4 +1,3 @@
-import { type Clock, type Identity, type Log, readStreams } from '@apus/broker';
 import {
   type CloudOptions,
   composeCloud,
@@ -9,7 +8,8 @@ import {
   SqsQueue,
   SqsTimers,
   SqsVisibility,
-} from '@apus/cloud/lambda';
+} from '@apus/aws/lambda';
+import { type Clock, type Identity, type Log, readStreams } from '@apus/broker';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { bridgeFunctions } from './bridge-operations.ts';
 import { RULES, rulesFunction } from './rule-operations.ts';
@@ -84,10 +84,9 @@ export function composeFunctions(parts: FunctionParts) {
     tokens: { verify: () => ANONYMOUS },
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
   });
-  const { environment, stores, liveness, routes } = cloud;
+  const { environment, stores, routes } = cloud;
   // Even in an environment that begins with the operation: the list is read every half minute, and time stands still.
   stores.bans.keep(undefined, clock.now());
-  if (liveness === undefined) throw new Error('a deployment with timers looks after connections');
   return {
     stores,
     routes,
@@ -103,15 +102,7 @@ export function composeFunctions(parts: FunctionParts) {
     bridges: () => bridgeFunctions(environment, parts),
     rules: () =>
       rulesFunction(parts, new SqsVisibility({ client: sqs, queueUrl: queueUrl(QUEUES.rules), log })),
-    timers: createTimerHandler({
-      environment,
-      timers,
-      liveness,
-      ticks: cloud.ticks,
-      deadLetters: queue(QUEUES.timersDead),
-      clock,
-      log,
-    }),
+    timers: createTimerHandler({ cloud, timers, deadLetters: queue(QUEUES.timersDead), clock, log }),
   };
 }
 

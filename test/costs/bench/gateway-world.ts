@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { ALIVE_FRAME, FRAME_ROUTES, SignedPoster, SUBPROTOCOL_ACCEPTED } from '@apus/cloud';
+import { ALIVE_FRAME, FRAME_ROUTES, SignedPoster, SUBPROTOCOL_ACCEPTED } from '@apus/aws';
 import {
   createDynamoDb,
   type DynamoDb,
@@ -8,7 +8,7 @@ import {
   type Handler,
   ManualClock,
   startEmulator,
-} from '@apus/emulator';
+} from '@apus/emulated-aws';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';

@@ -15,7 +15,7 @@ import type { Counted } from './world.ts';
 const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu] [--no-long] | --programs | --trace NAME
 
 Measures what every operation of the gateway door consumes, on emulators of every service, and compares it with the
-table of docs/costs.md.
+table of loadtest/results/operations.md.
 
   --write              Puts what was measured in the place of the table.
   --trace NAME         Compares nothing, and says what each operation with NAME in its name reads, writes, sends and invokes.
@@ -29,9 +29,15 @@ const WIDE_RECIPIENTS = 100_000;
 
 /**
  * @param page the page with the table
+ * @param programsPage the page with the programs of `apus cost compare`
  * @param servicesProgram the program that the CPU measurement starts
  */
-export async function main(argv: readonly string[], page: URL, servicesProgram: string): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  page: URL,
+  programsPage: URL,
+  servicesProgram: string,
+): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -49,7 +55,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     return 0;
   }
   if (values.programs) {
-    writePrograms(page);
+    writePrograms(programsPage);
     return 0;
   }
   if (values.trace !== undefined) return await traceOperations(values.trace);
@@ -74,6 +80,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     const { name } = each.operation;
     return rowOf(each, { cpuMs: cpu.get(name), waitsMs: waits.get(name) });
   });
+  if (values.write) writePrograms(programsPage);
   return report(values['no-long'] ? amongOthers(rows, readTable(page)) : rows, page, values.write);
 }
 
@@ -94,12 +101,15 @@ function report(rows: readonly Row[], page: URL, isWriting: boolean): number {
   say(`${tableOf(rows)}\n`);
   if (isWriting) {
     writeTable(page, rows);
-    writePrograms(page);
-    say('The table of docs/costs.md is what was measured.\n');
+    say('The table of loadtest/results/operations.md is what was measured.\n');
     return 0;
   }
   const found = differences(rows, readTable(page));
-  say(found.length === 0 ? 'The table of docs/costs.md says the same.\n' : `${found.join('\n')}\n`);
+  say(
+    found.length === 0
+      ? 'The table of loadtest/results/operations.md says the same.\n'
+      : `${found.join('\n')}\n`,
+  );
   return found.length === 0 ? 0 : 1;
 }
 

@@ -21,10 +21,13 @@ describe('the cost of an operation at the gateway door', () => {
   }, TIMEOUT_MS);
   afterAll(() => world.stop());
 
-  it.each(watched.map(({ name }) => name))('%s is what the table of docs/costs.md says', (name) => {
-    const measured = rows.filter((row) => row.name === name);
-    expect(measured).toHaveLength(1);
-    const dearer = differences(measured, readTable(COSTS_PAGE));
-    expect(dearer, 'if it is meant: npm run bench:cloud -- --write').toEqual([]);
-  });
+  it.each(watched.map(({ name }) => name))(
+    '%s is what the table of loadtest/results/operations.md says',
+    (name) => {
+      const measured = rows.filter((row) => row.name === name);
+      expect(measured).toHaveLength(1);
+      const dearer = differences(measured, readTable(COSTS_PAGE));
+      expect(dearer, 'if it is meant: npm run bench:cloud -- --write').toEqual([]);
+    },
+  );
 });

@@ -1,2 +1,2 @@
 /** The page with the table. */
-export const COSTS_PAGE = new URL('../../../docs/costs.md', import.meta.url);
+export const COSTS_PAGE = new URL('../../../loadtest/results/operations.md', import.meta.url);

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { programBids, quantityText, rangesText, usdText } from '@apus/cost';
+import { offerText, programBids, quantityText, rangesText } from '@apus/cost';
 import { withBlock } from './block.ts';
 
 export const PROGRAMS_BLOCK = 'cost:compare';
@@ -11,10 +11,7 @@ export function programsMarkdown(): string {
   const head = ['a month of', 'clients', ...services];
   const dollars = outcomes.map(({ program, bids, withoutServer }) => {
     const best = [...withoutServer].reverse().find(({ from }) => from <= program.clients)?.service;
-    const cells = bids.map(({ service, usd, misfits }) => {
-      if (misfits.length > 0) return `(${usdText(usd)})`;
-      return service === best ? `**${usdText(usd)}**` : usdText(usd);
-    });
+    const cells = bids.map((bid) => (bid.service === best ? `**${offerText(bid)}**` : offerText(bid)));
     return [program.name, quantityText(program.clients), ...cells];
   });
   const ranges = outcomes.map(({ program, withoutServer, withServer }) => [

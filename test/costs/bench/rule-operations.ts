@@ -1,10 +1,5 @@
-import type { SqsBatchResponse, SqsEvent, Visibility } from '@apus/cloud/lambda';
-import { readDeployedRules } from '../../../packages/bridges/src/lambda/deployed-rules.ts';
-import {
-  createRulesHandler,
-  type OpenRule,
-  ruleKey,
-} from '../../../packages/bridges/src/lambda/rules-handler.ts';
+import type { SqsBatchResponse, SqsEvent, Visibility } from '@apus/aws/lambda';
+import { createRulesHandler, type OpenRule, readDeployedRules, ruleKey } from '@apus/bridges/testing';
 import { publish } from '../../support/text-client.ts';
 import type { FunctionParts } from './functions.ts';
 import { type BenchOperation, connected, PAYLOAD } from './operation.ts';

@@ -7,5 +7,10 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const out = await bundle('bench-cloud', [join(here, 'main.ts'), join(here, 'services.ts')]);
 
 const { main } = await import(pathToFileURL(join(out, 'main.mjs')).href);
-const page = pathToFileURL(join(here, '../../../docs/costs.md'));
-process.exitCode = await main(process.argv.slice(2), page, join(out, 'services.mjs'));
+const page = (path) => pathToFileURL(join(here, '../../..', path));
+process.exitCode = await main(
+  process.argv.slice(2),
+  page('loadtest/results/operations.md'),
+  page('docs/costs.md'),
+  join(out, 'services.mjs'),
+);

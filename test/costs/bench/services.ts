@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createDynamoDb, createSqs } from '@apus/emulator';
+import { createDynamoDb, createSqs } from '@apus/emulated-aws';
 import { QUEUES } from './functions.ts';
 
 /** The addresses at which the measured process finds the services. */

@@ -1,4 +1,4 @@
-import { DISCONNECT_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/aws';
 import { publish, subscribe } from '../../support/text-client.ts';
 import {
   type BenchOperation,

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { MessageClock, type SessionRef } from '@apus/broker';
 import { SWEPT } from '@apus/cost';
+import {
+  COMPLETED_LIMITS,
+  Forgotten,
+  forgetting,
+  NEW_RECORD,
+  sizeOf,
+  type Table,
+} from '@apus/store-dynamodb/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMPLETED_LIMITS, forgetting } from '../../../packages/store-dynamodb/src/queue/completed.ts';
-import { NEW_RECORD } from '../../../packages/store-dynamodb/src/queue/decide.ts';
-import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
-import { sizeOf } from '../../../packages/store-dynamodb/src/table/meter.ts';
-import type { Table } from '../../../packages/store-dynamodb/src/table/table.ts';
 import { sized } from '../../support/runs.ts';
 import { subscribe } from '../../support/text-client.ts';
 import { startGatewayWorld } from './gateway-world.ts';

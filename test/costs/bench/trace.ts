@@ -1,4 +1,4 @@
-import type { Handler } from '@apus/emulator';
+import type { Handler } from '@apus/emulated-aws';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 

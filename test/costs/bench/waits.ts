@@ -1,4 +1,4 @@
-import { createDynamoDb } from '@apus/emulator';
+import { createDynamoDb } from '@apus/emulated-aws';
 import { DEFAULT_SERVICE_TIMES } from '@apus/simulation';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -69,7 +69,7 @@ async function openWorld(time: VirtualTime): Promise<DirectWorld> {
     poster: {
       post: posted,
       attempt: posted,
-      delete: async () => void (await posted()),
+      delete: async () => (await posted()) === 'sent',
       get: async () => {
         await posted();
         return { lastActiveAtMs: 0 };

@@ -1,5 +1,5 @@
 import { sessionKey } from '@apus/broker';
-import { createDynamoDb, createSqs, ManualClock } from '@apus/emulator';
+import { createDynamoDb, createSqs, ManualClock } from '@apus/emulated-aws';
 import { Random } from '@apus/simulation';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -40,7 +40,7 @@ export async function measureWide(recipients: number): Promise<readonly Measurem
     poster: {
       post: async () => 'sent',
       attempt: async () => 'sent',
-      delete: async () => {},
+      delete: async () => true,
       get: async () => ({ lastActiveAtMs: 0 }),
     },
     random: () => (isFilling ? random.next() : 0.99),

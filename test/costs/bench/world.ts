@@ -1,4 +1,4 @@
-import { SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED } from '@apus/cloud';
+import { SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED } from '@apus/aws';
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 import { encodePackets } from './packets.ts';
 

@@ -1,9 +1,8 @@
 import type { ServiceTimes } from '@apus/simulation';
 import { type Arrival, Histogram, Random } from '@apus/simulation';
 import { leanClient } from '@apus/store-dynamodb';
+import { headKey, VERSION } from '@apus/store-dynamodb/testing';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { headKey } from '../../../packages/store-dynamodb/src/table/keys.ts';
-import { VERSION } from '../../../packages/store-dynamodb/src/table/values.ts';
 import { TABLE } from '../../cloud/names.ts';
 import { type InProcessWorld, startCloudInProcess } from '../../cloud/start-cloud-in-process.ts';
 import { SimClient } from '../../faults/sim-client.ts';

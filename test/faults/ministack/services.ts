@@ -1,4 +1,4 @@
-import type { Environment } from '@apus/emulator';
+import type { Environment } from '@apus/emulated-aws';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';

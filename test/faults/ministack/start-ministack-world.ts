@@ -1,6 +1,6 @@
+import { FRAME_ROUTES } from '@apus/aws';
 import { rulesAuthorizer } from '@apus/broker';
-import { FRAME_ROUTES } from '@apus/cloud';
-import { type Environment, type InvokedFunction, startInProcess } from '@apus/emulator';
+import { type Environment, type InvokedFunction, startInProcess } from '@apus/emulated-aws';
 import { functionsOf, logInto } from '../../cloud/functions.ts';
 import { FAN_OUT, FAN_OUT_DEAD, TIMERS, TIMERS_DEAD } from '../../cloud/names.ts';
 import { requestsOf } from '../../cloud/start-cloud-in-process.ts';

@@ -1,7 +1,7 @@
 import { type End, STATE_FILTERS, type Step, type StreamTopic, type Topic } from '../steps.ts';
 
 const PUBLISHERS = 3;
-const STREAM_READERS = 4;
+const STREAM_READERS = [0, 1, 2, 3];
 
 const repeated = (times: number, make: (index: number) => readonly Step[]): readonly Step[] =>
   Array.from({ length: times }, (_, index) => make(index)).flat();
@@ -173,9 +173,18 @@ export const appends = (options: {
 };
 
 /** Readers of streams lose their connections, and return soon. */
-export const readerReturns = (everyMs: number, durationMs: number): readonly Step[] =>
+export const readerReturns = (
+  everyMs: number,
+  durationMs: number,
+  readers: readonly number[] = STREAM_READERS,
+): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [
-    { kind: 'end-reader', atMs: (index + 1) * everyMs, reader: index % STREAM_READERS, how: 'cut' },
+    {
+      kind: 'end-reader',
+      atMs: (index + 1) * everyMs,
+      reader: readers[index % readers.length] ?? 0,
+      how: 'cut',
+    },
   ]);
 
 /** Clients that read the whole history of a topic. */

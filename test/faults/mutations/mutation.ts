@@ -1,9 +1,8 @@
-import { Outbox } from '@apus/cloud';
-import type { DynamoDbFaults } from '@apus/emulator';
+import { Outbox } from '@apus/aws';
+import type { DynamoDbFaults } from '@apus/emulated-aws';
 import type { EventStores } from '@apus/store-dynamodb';
+import { type QueueRecord, Records } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
-import type { QueueRecord } from '../../../packages/store-dynamodb/src/queue/types.ts';
 import type { Alterations } from '../../cloud/options.ts';
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import type { Rates } from '../fault-plan.ts';

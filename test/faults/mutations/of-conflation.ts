@@ -1,6 +1,6 @@
+import { SqsTimers } from '@apus/aws/testing';
+import { DynamoConflatedGroups } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { SqsTimers } from '../../../packages/cloud/src/timers/sqs-timers.ts';
-import { DynamoConflatedGroups } from '../../../packages/store-dynamodb/src/subscriptions/conflated-groups.ts';
 import { appends } from './directed-steps.ts';
 import { type Mutation, slowly } from './mutation.ts';
 

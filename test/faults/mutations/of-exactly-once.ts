@@ -1,9 +1,11 @@
+import {
+  DeduplicationRecords,
+  DynamoReceived,
+  Forgotten,
+  RecordOffer,
+  Records,
+} from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { DeduplicationRecords } from '../../../packages/store-dynamodb/src/queue/deduplication.ts';
-import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
-import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-offer.ts';
-import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
-import { DynamoReceived } from '../../../packages/store-dynamodb/src/sessions/received.ts';
 import { bursts } from './directed-steps.ts';
 import { doneAtOnce, KILLS, type Mutation, writtenAs } from './mutation.ts';
 

@@ -1,4 +1,4 @@
-import { GatheredJobs } from '@apus/cloud/lambda';
+import { GatheredJobs } from '@apus/aws/lambda';
 import { vi } from 'vitest';
 import { bursts, colds, inOrder } from './directed-steps.ts';
 import type { Mutation } from './mutation.ts';

@@ -1,6 +1,6 @@
-import type { DynamoDbFaults } from '@apus/emulator';
+import type { DynamoDbFaults } from '@apus/emulated-aws';
+import { ShapeRegistry } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { ShapeRegistry } from '../../../packages/store-dynamodb/src/subscriptions/shape-registry.ts';
 import { NEW_SHAPES, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, storesAs } from './mutation.ts';
 

@@ -1,6 +1,6 @@
+import { GatheredPosts } from '@apus/aws/testing';
+import { Mover } from '@apus/client/testing';
 import { vi } from 'vitest';
-import { Mover } from '../../../packages/client/src/mover.ts';
-import { GatheredPosts } from '../../../packages/cloud/src/posts/gathered-posts.ts';
 import type { End } from '../steps.ts';
 import { bursts, inOrder, returns } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, storesAs, UNBROKEN } from './mutation.ts';

@@ -1,5 +1,5 @@
+import { RuleOutlet } from '@apus/aws/testing';
 import { vi } from 'vitest';
-import { RuleOutlet } from '../../../packages/cloud/src/rules/rule-outlet.ts';
 import { KILLS, type Mutation } from './mutation.ts';
 
 /** Messages that leave for another system by a rule, and records that come from one. */

@@ -1,5 +1,5 @@
+import { Records } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally, writtenAs } from './mutation.ts';
 

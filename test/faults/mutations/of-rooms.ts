@@ -1,6 +1,6 @@
 import { type PresenceChange, type PresencePlace, presenceTopic } from '@apus/broker';
+import { DynamoPresence } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { DynamoPresence } from '../../../packages/store-dynamodb/src/presence/presence.ts';
 import { type Mutation, storesAs } from './mutation.ts';
 
 /** Changes the store's answer about a member that a session no longer makes present. */

@@ -1,17 +1,31 @@
 import { LiveReader } from '@apus/broker';
+import type { DynamoDbFaults } from '@apus/emulated-aws';
+import { DynamoStreams } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
-import { DynamoStreams } from '../../../packages/store-dynamodb/src/streams/streams.ts';
 import type { Alterations } from '../../cloud/options.ts';
-import { isWriteOf, type WriteInput } from '../altered-dynamo.ts';
+import { alteredWrites, isWriteOf, type WriteInput } from '../altered-dynamo.ts';
 import type { StreamTopic } from '../steps.ts';
+import { READERS } from '../stream-readers.ts';
 import { appends, inOrder, newcomers, readerReturns } from './directed-steps.ts';
 import { ALL_INLINE, KILLS, LATE, type Mutation, slowly, UNBROKEN } from './mutation.ts';
 
 /** A tile is written this long after its append was answered. */
 const LATE_MS = 50;
 
+/** How slow the write of a session's list of subscriptions is. */
+const LIST_MS_MAX = 1_000;
+
 /** The name of a log is a time: the sort key of a tile begins with it, that of the root does not. */
 const FIRST_DIGIT = '0';
+
+/** The reader whose session outlives its connections. */
+const KEPT_READER = READERS.findIndex(({ sessionExpirySeconds = 0 }) => sessionExpirySeconds > 0);
+
+/** Lets the SUBSCRIBEs of two connections change places. */
+const SLOW_LISTS: DynamoDbFaults = {
+  latencyMs: ({ operation, key }) =>
+    operation === 'UpdateItem' && key?.s?.S === 'list' ? LIST_MS_MAX * Math.random() : 0,
+};
 
 const on = (topic: StreamTopic, everyMs = 60) =>
   inOrder(
@@ -76,6 +90,22 @@ export const OF_STREAMS: readonly Mutation[] = [
     steps: appends({ topic: 'feed/a', everyMs: 60, durationMs: 9_000 }),
     durationMs: 10_000,
     inlineSubscribersMax: ALL_INLINE,
+    rates: UNBROKEN,
+    finds: ['lost'],
+  },
+  {
+    name: 'a late SUBSCRIBE replaces the reader of the next connection',
+    alterations: {
+      dynamo: alteredWrites(({ ConditionExpression: condition }) =>
+        condition?.includes(':own)') === true ? 'attribute_exists(#entry)' : condition,
+      ),
+    },
+    // The second loss comes while the reader subscribes after the first one. A third would bring it back.
+    steps: inOrder(
+      appends({ topic: 'feed/a', everyMs: 300, durationMs: 5_000 }),
+      readerReturns(1_150, 2_300, [KEPT_READER]),
+    ),
+    store: SLOW_LISTS,
     rates: UNBROKEN,
     finds: ['lost'],
   },

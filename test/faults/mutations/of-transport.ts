@@ -1,7 +1,5 @@
+import { Outbound, OutgoingQueue, SessionFacts } from '@apus/client/testing';
 import { vi } from 'vitest';
-import { Outbound } from '../../../packages/client/src/outbound.ts';
-import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
-import { SessionFacts } from '../../../packages/client/src/session-facts.ts';
 import { DISCONNECTS_OF_MORTALS, losses, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation } from './mutation.ts';
 

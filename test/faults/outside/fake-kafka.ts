@@ -1,5 +1,4 @@
-import type { SinkProducer } from '../../../packages/bridges/src/kafka/sink.ts';
-import type { SourceConsumer } from '../../../packages/bridges/src/kafka/source.ts';
+import type { SinkProducer, SourceConsumer } from '@apus/bridges/testing';
 
 const PARTITIONS = 2;
 /** The probability of a failed call while faults strike. */

@@ -1,14 +1,16 @@
+import { readBridges } from '@apus/bridges';
+import {
+  type Failure,
+  type KafkaBridgeConfiguration,
+  KafkaSink,
+  KafkaSource,
+  Lane,
+  StateKeeper,
+} from '@apus/bridges/testing';
 import type { PublishReceipt, PublishRequest } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import type { BridgesContext } from '@apus/node';
-import { StateKeeper } from '../../../packages/bridges/src/bridge.ts';
-import type { KafkaBridgeConfiguration } from '../../../packages/bridges/src/configuration/kafka.ts';
-import { readBridges } from '../../../packages/bridges/src/index.ts';
-import { KafkaSink } from '../../../packages/bridges/src/kafka/sink.ts';
-import { KafkaSource } from '../../../packages/bridges/src/kafka/source.ts';
-import { Lane } from '../../../packages/bridges/src/rules/lane.ts';
-import type { Failure } from '../../../packages/bridges/src/rules/target.ts';
-import { FakeScheduler } from '../../../packages/node/test/support/fake-scheduler.ts';
+import { FakeScheduler } from '@apus/node/testing';
 import { seededRandom } from '../draws.ts';
 import { FakeKafka, type Life, turn } from './fake-kafka.ts';
 

@@ -1,6 +1,5 @@
+import { KafkaSink, Lane } from '@apus/bridges/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { KafkaSink } from '../../../packages/bridges/src/kafka/sink.ts';
-import { Lane } from '../../../packages/bridges/src/rules/lane.ts';
 import { type Outcome, ruleHistory, sinkHistory, sourceHistory } from './histories.ts';
 
 /** `APUS_FAULT_SEED=100 APUS_FAULT_HISTORIES=500` plays others, and more. */

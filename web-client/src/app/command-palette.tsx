@@ -1,7 +1,7 @@
 import { Modal, Text, TextInput, useMantineColorScheme } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 import classes from './command-palette.module.css';
 import { commandsNow } from './commands.ts';
 import { type Command, fittingCommands } from './find-commands.ts';
@@ -11,12 +11,11 @@ const SHOWN_MAX = 50;
 
 /** All actions of the page, found by name. */
 export function CommandPalette({ close }: { readonly close: () => void }) {
-  const { t } = useTranslation();
   const { setColorScheme } = useMantineColorScheme();
   const [sought, setSought] = useState('');
   const [wanted, setWanted] = useState(0);
   const before = useRef(document.activeElement);
-  const commands = useMemo(() => commandsNow(t, setColorScheme), [t, setColorScheme]);
+  const commands = useMemo(() => commandsNow(setColorScheme), [setColorScheme]);
   const fitting = useMemo(() => fittingCommands(commands, sought), [commands, sought]);
   const shown = fitting.slice(0, SHOWN_MAX);
   const active = Math.min(wanted, shown.length - 1);
@@ -80,7 +79,6 @@ interface LinesProps {
 }
 
 function Lines({ shown, active, run }: LinesProps) {
-  const { t } = useTranslation();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' });

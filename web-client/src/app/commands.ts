@@ -1,9 +1,8 @@
 import type { MantineColorScheme } from '@mantine/core';
-import type { TFunction } from 'i18next';
 import type { ConnectionPhase, ConnectionProfile } from '../engine/types.ts';
-import { shownIds, toggleBeside } from '../features/messages/beside.ts';
+import { t } from '../i18n/index.ts';
 import { setLayout, useLayout } from '../state/layout.ts';
-import { connectProfile, disconnectProfile } from '../state/profiles.ts';
+import { connectProfile, disconnectProfile, editProfile } from '../state/profiles.ts';
 import { openView } from '../state/routes.ts';
 import { useStore } from '../state/store.ts';
 import { VIEW_IDS } from '../state/view-ids.ts';
@@ -11,7 +10,7 @@ import { runShortcutWhenThere, type ShortcutAction } from '../ui/shortcut-action
 import type { Command } from './find-commands.ts';
 
 /** All commands that are possible now, in the order in which they are offered. */
-export function commandsNow(t: TFunction, setColors: (scheme: MantineColorScheme) => void): Command[] {
+export function commandsNow(setColors: (scheme: MantineColorScheme) => void): Command[] {
   const { profiles, statuses, activeId } = useStore.getState();
   const active = profiles.find(({ id }) => id === activeId);
   return [
@@ -21,9 +20,15 @@ export function commandsNow(t: TFunction, setColors: (scheme: MantineColorScheme
       kind: t('app.palette.view'),
       run: () => openView(id),
     })),
-    ...messageCommands(t),
-    ...profiles.flatMap((profile) => connectionCommands(t, profile, statuses[profile.id]?.phase ?? 'idle')),
-    ...(active === undefined ? [] : activeCommands(t, active)),
+    ...messageCommands(),
+    ...profiles.flatMap((profile) => connectionCommands(profile, statuses[profile.id]?.phase ?? 'idle')),
+    ...(active === undefined ? [] : activeCommands(active)),
+    ...(['import', 'export'] as const).map((type) => ({
+      id: type,
+      label: t(`connections.${type}`),
+      kind: t('app.palette.page'),
+      run: () => useStore.setState({ question: { type } }),
+    })),
     ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
       id: `colours ${scheme}`,
       label: t('app.palette.colours', { name: t(`app.theme.${scheme}`) }),
@@ -39,7 +44,7 @@ export function commandsNow(t: TFunction, setColors: (scheme: MantineColorScheme
   ];
 }
 
-function messageCommands(t: TFunction): Command[] {
+function messageCommands(): Command[] {
   const kind = t('app.views.messages');
   const { isPublishFolded } = useLayout.getState();
   return [
@@ -63,7 +68,7 @@ function runInMessages(action: ShortcutAction): void {
   runShortcutWhenThere(action);
 }
 
-function connectionCommands(t: TFunction, profile: ConnectionProfile, phase: ConnectionPhase): Command[] {
+function connectionCommands(profile: ConnectionProfile, phase: ConnectionPhase): Command[] {
   const { id, url } = profile;
   const name = profile.name === '' ? t('connections.unnamed') : profile.name;
   const isOpen = phase !== 'idle' && phase !== 'failed';
@@ -80,20 +85,10 @@ function connectionCommands(t: TFunction, profile: ConnectionProfile, phase: Con
       kind: url,
       run: () => (isOpen ? disconnectProfile(id) : connectProfile(id)),
     },
-    { id: `beside ${id}`, label: t('messages.besideName', { name }), kind: url, run: () => showBeside(id) },
   ];
 }
 
-function showBeside(id: string): void {
-  const { activeId, profiles } = useStore.getState();
-  if (activeId === undefined) return;
-  const isKnown = (other: string): boolean => profiles.some((profile) => profile.id === other);
-  const shown = shownIds(useLayout.getState().besideIds, activeId, isKnown);
-  openView('messages');
-  if (!shown.includes(id)) toggleBeside(shown, id);
-}
-
-function activeCommands(t: TFunction, { id, name }: ConnectionProfile): Command[] {
+function activeCommands({ id, name }: ConnectionProfile): Command[] {
   return [
     {
       id: 'new connection',
@@ -103,9 +98,9 @@ function activeCommands(t: TFunction, { id, name }: ConnectionProfile): Command[
     },
     {
       id: 'edit',
-      label: `${t('connections.edit')}: ${name}`,
+      label: t('connections.editOf', { name }),
       kind: t('connections.list'),
-      run: () => openView('connection'),
+      run: () => editProfile(id),
     },
     {
       id: 'share',

@@ -1,22 +1,54 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { endOfToken, WARNING_MS } from '../engine/token-end.ts';
+import type { Trouble } from '../engine/types.ts';
+import { t } from '../i18n/index.ts';
 import { connections } from '../state/connections.ts';
 import { useActiveProfile, useStatus } from '../state/hooks.ts';
 import { connectProfile } from '../state/profiles.ts';
-import { useTrouble } from '../ui/trouble.ts';
+import { secretsOf } from '../state/secrets.ts';
+import { formatDateTime } from '../ui/format.ts';
+import { troubleWords } from '../ui/trouble.ts';
 import classes from './connection-banner.module.css';
+
+const TokenNotice = lazy(async () => ({
+  default: (await import('../features/connections/token-notice.tsx')).TokenNotice,
+}));
+
+const SignIn = lazy(async () => ({ default: (await import('../features/connections/sign-in.tsx')).SignIn }));
 
 /** Shown above every view while the connection has failed or waits for another attempt: the reason and advice. */
 export function ConnectionBanner() {
-  const { t } = useTranslation();
-  const id = useActiveProfile()?.id;
+  const profile = useActiveProfile();
+  const id = profile?.id;
+  const [asksFor, setAsksFor] = useState<string>();
+  const endsAtMs = endOfToken(id === undefined ? undefined : secretsOf(id).token);
+  const nowMs = useNow(endsAtMs !== undefined);
   const { phase, trouble, attempts, retryAtMs } = useStatus(id);
-  const words = useTrouble();
+  if (phase === 'connected' && id !== undefined && endsAtMs !== undefined && endsAtMs - nowMs < WARNING_MS)
+    return (
+      <Suspense>
+        <TokenNotice key={`${id} ${endsAtMs}`} id={id} endsAtMs={endsAtMs} />
+      </Suspense>
+    );
   const isWaiting = phase === 'waiting' || (attempts > 0 && phase !== 'connected' && phase !== 'failed');
-  if (id === undefined || trouble === undefined || !(phase === 'failed' || isWaiting)) return null;
-  const { title, advice, detail } = words(trouble);
+  if (
+    profile === undefined ||
+    id === undefined ||
+    trouble === undefined ||
+    !(phase === 'failed' || isWaiting)
+  )
+    return null;
+  const hasTokenEnded = endsAtMs !== undefined && endsAtMs <= nowMs;
+  const { title, advice, detail } = hasTokenEnded
+    ? {
+        title: t('connections.tokenEnded', { time: formatDateTime(endsAtMs) }),
+        advice: t('connections.tokenEndedAdvice'),
+        detail: '',
+      }
+    : troubleWords(trouble);
+  const asks = hasTokenEnded || isRefused(trouble) || asksFor === id;
   return (
     <Alert
       color="red"
@@ -43,6 +75,11 @@ export function ConnectionBanner() {
           )}
         </div>
         <Group gap="xs" wrap="nowrap">
+          {!asks && trouble.kind === 'closed' && (
+            <Button variant="default" size="compact-xs" onClick={() => setAsksFor(id)}>
+              {t('connections.signInAsk')}
+            </Button>
+          )}
           {phase === 'waiting' && retryAtMs !== undefined && <Countdown untilMs={retryAtMs} />}
           {phase === 'waiting' && (
             <Button variant="default" size="compact-xs" onClick={() => connections.get(id).retry()}>
@@ -56,15 +93,39 @@ export function ConnectionBanner() {
           )}
         </Group>
       </Group>
+      {asks && (
+        <Suspense>
+          <SignIn key={id} profile={profile} />
+        </Suspense>
+      )}
     </Alert>
   );
+}
+
+/** The time, looked at every few seconds while a token is running out. */
+function useNow(isWanted: boolean): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isWanted) return;
+    const timer = setInterval(() => setNowMs(Date.now()), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isWanted]);
+  return nowMs;
+}
+
+const LOOK_MS = 1_000;
+
+/** Reason codes of a broker that wants other credentials, or some (4.8, 4.12). */
+const CREDENTIALS = new Set([0x86, 0x87, 0x8c]);
+
+function isRefused({ kind, code }: Trouble): boolean {
+  return kind === 'reason' && code !== undefined && CREDENTIALS.has(code);
 }
 
 const TICK_MS = 500;
 
 /** Screen readers do not read it each second: the alert has said everything. */
 function Countdown({ untilMs }: { readonly untilMs: number }) {
-  const { t } = useTranslation();
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNowMs(Date.now()), TICK_MS);

@@ -1,7 +1,7 @@
 import { Badge, Burger, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconCommand, IconKeyboard } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
 import { ConnectionControls } from '../features/connections/connection-controls.tsx';
+import { t } from '../i18n/index.ts';
 import { useActiveProfile, useStatus } from '../state/hooks.ts';
 import { isRecording } from '../state/recording-ids.ts';
 import { useStore } from '../state/store.ts';
@@ -19,7 +19,6 @@ interface HeaderProps {
 
 /** The shown connection, its state, and its actions. */
 export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
-  const { t } = useTranslation();
   return (
     <Group h="100%" px="sm" gap="xs" wrap="nowrap">
       <Burger
@@ -57,7 +56,6 @@ export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
 }
 
 function ActiveConnection() {
-  const { t } = useTranslation();
   const profile = useActiveProfile();
   const { phase, door } = useStatus(profile?.id);
   if (profile === undefined) return null;
@@ -86,7 +84,6 @@ function ActiveConnection() {
 }
 
 function Rates() {
-  const { t } = useTranslation();
   const id = useStore((state) => state.activeId);
   const { traffic, phase } = useStatus(id);
   if (phase !== 'connected') return null;

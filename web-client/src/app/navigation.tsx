@@ -1,14 +1,15 @@
 import { NavLink, ScrollArea } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { IconBook2 } from '@tabler/icons-react';
 import { ConnectionList } from '../features/connections/connection-list.tsx';
+import { t } from '../i18n/index.ts';
 import { useStore } from '../state/store.ts';
 import classes from './navigation.module.css';
 import { VIEWS } from './views.ts';
 
 /** The connections, and the views of the one that is shown. */
 export function Navigation({ close }: { readonly close: () => void }) {
-  const { t } = useTranslation();
   const viewId = useStore((state) => state.viewId);
+  const hasPortal = useStore(({ site }) => site.hasPortal);
   return (
     <ScrollArea
       className={classes.scroll}
@@ -33,6 +34,16 @@ export function Navigation({ close }: { readonly close: () => void }) {
             />
           </li>
         ))}
+        {hasPortal && (
+          <li>
+            <NavLink
+              href="portal/"
+              label={t('app.portal')}
+              leftSection={<IconBook2 size={18} stroke={1.5} />}
+              className={classes.link}
+            />
+          </li>
+        )}
       </ul>
     </ScrollArea>
   );

@@ -1,7 +1,7 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 import { useStore } from '../state/store.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { say, useNotice } from '../ui/notice.ts';
@@ -9,7 +9,6 @@ import classes from './notice-bar.module.css';
 
 /** Below every view, in its own place, so that a notice covers nothing. */
 export function NoticeBar() {
-  const { t } = useTranslation();
   const viewId = useStore((state) => state.viewId);
   const { notice } = useNotice();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another view is why it goes

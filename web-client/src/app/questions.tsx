@@ -1,4 +1,5 @@
 import { type ComponentType, lazy, Suspense } from 'react';
+import { loadViewStrings } from '../i18n/index.ts';
 import { profileOf } from '../state/profiles.ts';
 import { useStore } from '../state/store.ts';
 
@@ -12,6 +13,18 @@ const SharedDialog = loaded(() => import('../features/connections/shared-dialog.
 const NewConnectionDialog = loaded(
   () => import('../features/connections/new-connection-dialog.tsx'),
   'NewConnectionDialog',
+);
+const ConnectionDrawer = loaded(
+  () => import('../features/connections/connection-drawer.tsx'),
+  'ConnectionDrawer',
+);
+const ImportDialog = loaded(
+  withTexts(() => import('../features/transfer/import-dialog.tsx')),
+  'ImportDialog',
+);
+const ExportDialog = loaded(
+  withTexts(() => import('../features/transfer/export-dialog.tsx')),
+  'ExportDialog',
 );
 const ShortcutsDialog = loaded(() => import('./shortcuts-dialog.tsx'), 'ShortcutsDialog');
 const CommandPalette = loaded(() => import('./command-palette.tsx'), 'CommandPalette');
@@ -32,6 +45,9 @@ function Question() {
   if (question.type === 'shortcuts') return <ShortcutsDialog close={close} />;
   if (question.type === 'palette') return <CommandPalette close={close} />;
   if (question.type === 'new') return <NewConnectionDialog close={close} />;
+  if (question.type === 'import') return <ImportDialog close={close} />;
+  if (question.type === 'export') return <ExportDialog close={close} />;
+  if (question.type === 'connection') return <ConnectionDrawer id={question.id} close={close} />;
   if (question.type === 'shared') return <SharedDialog profile={question.profile} close={close} />;
   const profile = profileOf(question.id);
   if (profile === undefined) return null;
@@ -47,4 +63,9 @@ function loaded<Name extends string, Props>(
 ) {
   DIALOG_LOADS.push(load);
   return lazy(async () => ({ default: (await load())[name] }));
+}
+
+/** The texts of these dialogs come with those of the views. */
+function withTexts<T>(load: () => Promise<T>): () => Promise<T> {
+  return async () => (await Promise.all([load(), loadViewStrings()]))[0];
 }

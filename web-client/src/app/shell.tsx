@@ -1,7 +1,7 @@
 import { AppShell, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 import { useActiveProfile } from '../state/hooks.ts';
 import { useStore } from '../state/store.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -25,7 +25,6 @@ const SLIDE_MS = 200;
 
 /** Header, navigation and the open view. */
 export function Shell() {
-  const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
   const isMotionReduced = useReducedMotion();
   const isReady = useStore((state) => state.isReady);
@@ -41,7 +40,7 @@ export function Shell() {
       view: t(`app.views.${viewId}`),
       connection: profile?.name ?? t('app.name'),
     });
-  }, [t, viewId, profile?.name]);
+  }, [viewId, profile?.name]);
   return (
     <AppShell
       header={{ height: HEADER_HEIGHT }}

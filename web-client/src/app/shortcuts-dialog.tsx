@@ -1,11 +1,11 @@
 import { Kbd, Modal, Stack, Switch, Table } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
+import { VIEW_IDS } from '../state/view-ids.ts';
 import { SHORTCUT_KEYS, useShortcutsEnabled } from './shortcuts.ts';
 
 const ACTIONS = ['filter', 'pause', 'subscribe', 'publish', 'help'] as const;
 
 export function ShortcutsDialog({ close }: { readonly close: () => void }) {
-  const { t } = useTranslation();
   const [isEnabled, setEnabled] = useShortcutsEnabled();
   return (
     <Modal
@@ -27,7 +27,7 @@ export function ShortcutsDialog({ close }: { readonly close: () => void }) {
               <Row key={action} keys={[SHORTCUT_KEYS[action]]} text={t(`app.shortcuts.${action}`)} />
             ))}
             <Row keys={['Ctrl', 'K']} text={t('app.shortcuts.palette')} />
-            <Row keys={['1', '…', '9', '0']} text={t('app.shortcuts.views')} />
+            <Row keys={['1', '…', String(VIEW_IDS.length)]} text={t('app.shortcuts.views')} />
             <Row keys={['Ctrl', 'Enter']} text={t('app.shortcuts.send')} />
             <Row keys={['↑', '↓', 'Home', 'End']} text={t('app.shortcuts.list')} />
             <Row keys={['Esc']} text={t('app.shortcuts.close')} />

@@ -52,8 +52,7 @@ export function useShortcuts(): void {
     // With Shift or without: that depends on the layout of the keyboard.
     ['shift+?', showHelp],
     ['?', showHelp],
-    // The tenth is 0, as on the keyboard.
-    ...VIEW_IDS.slice(0, 10).map((id, index): HotkeyItem => [String((index + 1) % 10), () => openView(id)]),
+    ...VIEW_IDS.map((id, index): HotkeyItem => [String(index + 1), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);
   // It is no single key, so it also works with speech input, and in text fields.

@@ -1,6 +1,6 @@
 import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core';
 import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import type { IconComponent } from './views.ts';
 
@@ -12,7 +12,6 @@ const ICONS: Readonly<Record<MantineColorScheme, IconComponent>> = {
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 
 export function ThemeMenu() {
-  const { t } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = ICONS[colorScheme];
   return (

@@ -1,7 +1,7 @@
 import { Button, Center, Code, EmptyState } from '@mantine/core';
 import { IconMoodSad } from '@tabler/icons-react';
 import { Component, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 
 interface ViewBoundaryState {
   readonly error: Error | undefined;
@@ -23,7 +23,6 @@ export class ViewBoundary extends Component<{ readonly children: ReactNode }, Vi
 }
 
 function Broken({ error, again }: { readonly error: Error; readonly again: () => void }) {
-  const { t } = useTranslation();
   return (
     <Center h="100%" p="md">
       <EmptyState icon={<IconMoodSad />} title={t('app.broken')} description={<Code>{error.message}</Code>}>

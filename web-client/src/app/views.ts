@@ -2,15 +2,9 @@ import {
   IconArrowsExchange,
   IconBinaryTree2,
   IconChartLine,
-  IconGauge,
   IconHome,
   IconList,
-  IconPackages,
-  IconPlugConnected,
-  IconReceipt2,
-  IconTransfer,
   IconUsers,
-  IconUsersGroup,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import { loadViewStrings } from '../i18n/index.ts';
@@ -37,7 +31,7 @@ export const VIEWS: readonly View[] = [
   {
     id: 'start',
     icon: IconHome,
-    ...view(() => import('../features/start/start-view.tsx'), 'StartView'),
+    ...shownFirst(() => import('../features/start/start-view.tsx'), 'StartView'),
   },
   {
     id: 'messages',
@@ -50,57 +44,31 @@ export const VIEWS: readonly View[] = [
     ...view(() => import('../features/tree/tree-view.tsx'), 'TreeView'),
   },
   {
-    id: 'presence',
-    icon: IconUsersGroup,
-    ...view(() => import('../features/presence/presence-view.tsx'), 'PresenceView'),
-  },
-  {
     id: 'charts',
     icon: IconChartLine,
     ...view(() => import('../features/charts/charts-view.tsx'), 'ChartsView'),
   },
   {
-    id: 'bench',
-    icon: IconGauge,
-    ...view(() => import('../features/bench/bench-view.tsx'), 'BenchView'),
-  },
-  {
-    id: 'packets',
+    id: 'wire',
     icon: IconArrowsExchange,
-    ...view(() => import('../features/packets/packets-view.tsx'), 'PacketsView'),
-  },
-  {
-    id: 'frames',
-    icon: IconPackages,
-    ...view(() => import('../features/frames/frames-view.tsx'), 'FramesView'),
-  },
-  {
-    id: 'costs',
-    icon: IconReceipt2,
-    ...view(() => import('../features/costs/costs-view.tsx'), 'CostsView'),
+    ...view(() => import('../features/wire/wire-view.tsx'), 'WireView'),
   },
   {
     id: 'admin',
     icon: IconUsers,
     ...view(() => import('../features/admin/admin-view.tsx'), 'AdminView'),
   },
-  {
-    id: 'transfer',
-    icon: IconTransfer,
-    ...view(() => import('../features/transfer/transfer-view.tsx'), 'TransferView'),
-  },
-  {
-    id: 'connection',
-    icon: IconPlugConnected,
-    ...view(() => import('../features/connections/connection-view.tsx'), 'ConnectionView'),
-  },
 ];
 
 /** Code that views load on demand, and the fonts: until then the system's fonts are shown. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('./fonts.ts'),
-  () => import('../features/messages/json-path-predicate.ts'),
+  () => import('../features/connections/sign-in.tsx'),
+  () => import('../features/connections/token-notice.tsx'),
+  () => import('../features/messages/query-matcher.ts'),
+  async () => fetch((await import('../features/messages/message-search.ts')).searchWorkerUrl),
   () => import('../features/messages/message-details.tsx'),
+  () => import('../features/publish/publish-panel.tsx'),
   () => import('../features/publish/publish-sections.tsx'),
   () => import('../features/subscriptions/subscription-dialog.tsx'),
   () => import('../features/publish/template-dialog.tsx'),

@@ -14,7 +14,7 @@ export interface Outcome {
   readonly ok: boolean;
   /** MQTT's reason code, or undefined without one: QoS 0, MQTT 3.1.1, a broken connection. */
   readonly reasonCode: number | undefined;
-  /** The error; `useTrouble()` of `ui/trouble.ts` has the words. Undefined for success. */
+  /** The error; `troubleWords()` of `ui/trouble.ts` has the words. Undefined for success. */
   readonly trouble: Trouble | undefined;
   /** From the call to the last packet of the exchange. */
   readonly durationMs: number;
@@ -78,7 +78,7 @@ export type TroubleKind =
   /** It was never sent: it is larger than the server takes, and `detail` has its size. */
   | 'too-large';
 
-/** An error. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
+/** An error. `troubleWords()` of `ui/trouble.ts` gives a title and advice for people. */
 export interface Trouble {
   readonly kind: TroubleKind;
   /** The reason code of MQTT 5 (3.1.1's return codes are translated), or the close code of the WebSocket. */
@@ -128,6 +128,7 @@ export interface Traffic {
 
 /** Sums of text frames, over all sockets of a connection. */
 export interface GatewayTraffic {
+  /** The handshake that brings a CONNECT is one of them. */
   readonly framesSent: number;
   readonly framesReceived: number;
   /** The bill of API Gateway: frames in both directions, counted once for every 32 KB begun. */

@@ -144,7 +144,7 @@ export interface LoggedPacket {
 }
 
 export interface PacketLog {
-  readonly limits: { readonly packetsMax: number; readonly bytesMax: number };
+  readonly limits: { readonly countMax: number; readonly bytesMax: number };
   readonly size: number;
   readonly firstSequence: number;
   readonly endSequence: number;
@@ -165,6 +165,16 @@ export type FrameKind =
   | 'one-way'
   /** From the client: no packets, and a reply is wanted. */
   | 'fetch'
+  /** From the client: a PINGREQ of the transport, and a sign of life, which no function answers. */
+  | 'heartbeat'
+  | 'alive'
+  /** From the client: the session goes on over this connection, before the gateway cuts the other, or after a loss. */
+  | 'move'
+  | 'resume'
+  /** The answers to them. */
+  | 'moved'
+  | 'resumed'
+  | 'not-moved'
   | 'reply'
   /** A frame that belongs behind a reply. */
   | 'part'
@@ -200,7 +210,7 @@ export interface LoggedFrame {
 }
 
 export interface FrameLog {
-  readonly limits: { readonly framesMax: number; readonly bytesMax: number };
+  readonly limits: { readonly countMax: number; readonly bytesMax: number };
   readonly size: number;
   /** Goes up with each change. */
   readonly changes: number;

@@ -28,6 +28,8 @@ export type Command =
   | { readonly type: 'close'; readonly id: string; readonly withWill: boolean }
   /** The connection is cut without DISCONNECT, as when a cable is pulled. */
   | { readonly type: 'cut'; readonly id: string }
+  /** The connection has another token; it goes on. */
+  | { readonly type: 'renew'; readonly id: string; readonly token: string }
   /** The next attempt begins now. */
   | { readonly type: 'retry'; readonly id: string }
   | { readonly type: 'subscriptions'; readonly id: string; readonly subscriptions: readonly Subscription[] }

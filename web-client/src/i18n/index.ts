@@ -1,28 +1,38 @@
-import i18next from 'i18next';
-import { initReactI18next } from 'react-i18next';
 import { en } from './en/index.ts';
 import type { views } from './en/views.ts';
 
-declare module 'i18next' {
-  interface CustomTypeOptions {
-    readonly defaultNS: 'translation';
-    readonly resources: { readonly translation: typeof en & typeof views };
-  }
+type Texts = typeof en & typeof views;
+
+/** Paths to the texts of a table. A text with a plural has two entries, `…_one` and `…_other`, and one key. */
+type Keys<Table> = {
+  [Name in keyof Table & string]: Table[Name] extends string
+    ? Name extends `${infer Stem}_${'one' | 'other'}`
+      ? Stem
+      : Name
+    : `${Name}.${Keys<Table[Name]>}`;
+}[keyof Table & string];
+
+export type TextKey = Keys<Texts>;
+
+interface Table {
+  readonly [name: string]: string | Table;
 }
 
-void i18next.use(initReactI18next).init({
-  lng: 'en',
-  fallbackLng: 'en',
-  resources: { en: { translation: en } },
-  // React escapes all text.
-  interpolation: { escapeValue: false },
-  initAsync: false,
-});
+let texts: Table = en;
 
-export { i18next };
+/** The text of a key, with its values in the place of `{{name}}`. `count` chooses between singular and plural. */
+export function t(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
+  const path = key.split('.');
+  const last = path.pop() ?? '';
+  const table = path.reduce<Table>((inner, name) => inner[name] as Table, texts);
+  const text = (table[last] ?? table[`${last}_${values.count === 1 ? 'one' : 'other'}`]) as string;
+  return text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) =>
+    String(values[name] ?? placeholder),
+  );
+}
 
-/** Adds the strings of the views that come after Messages. */
+/** Adds the texts of the views that come after Messages. */
 export async function loadViewStrings(): Promise<void> {
   const { views } = await import('./en/views.ts');
-  i18next.addResourceBundle('en', 'translation', views, true);
+  texts = { ...en, ...views };
 }

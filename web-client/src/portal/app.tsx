@@ -31,6 +31,7 @@ export function App({ documentUrl }: { readonly documentUrl: string }) {
       <Refused
         hasToken={fetched.hasToken}
         reason={fetched.reason}
+        tokenHelp={fetched.tokenHelp}
         onToken={(password) => {
           setCredentials({ username: '', password });
           return ask(password);

@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import type { PortalParameter } from './document/portal-document.ts';
-import type { Values } from './document/topic-of.ts';
+import { givenValue, type Values } from './document/topic-of.ts';
 import { text } from './strings.ts';
 
 interface ParametersProps {
@@ -19,7 +19,7 @@ export function Parameters({ parameters, values, onChange }: ParametersProps) {
           <Field
             key={parameter.name}
             parameter={parameter}
-            value={values[parameter.name] ?? ''}
+            value={givenValue(values, parameter.name)}
             onChange={(value) => onChange({ ...values, [parameter.name]: value })}
           />
         ))}

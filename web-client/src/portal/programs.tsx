@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { PortalServer, PortalTopic } from './document/portal-document.ts';
 import { filterOf, topicNameOf, type Values } from './document/topic-of.ts';
 import { samplePayload } from './schema/sample-of.ts';
-import { LANGUAGES, type Language, type Snippet, tokenVariableOf, type Wanted } from './snippets/snippet.ts';
+import { LANGUAGES, type Language, type Snippet, TOKEN_VARIABLE, type Wanted } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 import { text } from './strings.ts';
 import { Code } from './ui/code.tsx';
@@ -26,6 +26,7 @@ export function Programs({ topic, values, rewind, server, servers, onServer }: P
     topic: topicNameOf(topic, values),
     payload: samplePayload(topic),
     contentType: topic.contentType,
+    packagesUrl: new URL('packages/', document.baseURI).href,
   };
   const snippets = snippetsFor(language, wanted);
   const isOfNeither = topic.publish === undefined && topic.subscribe === undefined;
@@ -64,7 +65,8 @@ export function Programs({ topic, values, rewind, server, servers, onServer }: P
           <Code name={text.install} head={text.install}>
             {snippets.receive.install}
           </Code>
-          {server.asksForToken && <TokenPlace language={language} server={server} />}
+          {language === 'shell' && rewind !== undefined && <p>{text.noPast}</p>}
+          {server.asksForToken && <TokenPlace language={language} />}
           {(topic.subscribe !== undefined || isOfNeither) && (
             <Program title={text.receive} snippet={snippets.receive} />
           )}
@@ -80,16 +82,11 @@ export function Programs({ topic, values, rewind, server, servers, onServer }: P
   );
 }
 
-interface TokenPlaceProps {
-  readonly language: Language;
-  readonly server: PortalServer;
-}
-
-function TokenPlace({ language, server }: TokenPlaceProps) {
+function TokenPlace({ language }: { readonly language: Language }) {
   if (language === 'react') return <p>{text.reactToken}</p>;
   return (
     <p>
-      {text.putToken} <code>{`export ${tokenVariableOf(language, server)}='YOUR-TOKEN'`}</code>
+      {text.putToken} <code>{`export ${TOKEN_VARIABLE}='YOUR-TOKEN'`}</code>
     </p>
   );
 }

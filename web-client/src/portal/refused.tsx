@@ -1,16 +1,19 @@
 import { type FormEvent, useState } from 'react';
 import { text } from './strings.ts';
+import { Brand } from './ui/brand.tsx';
+import { Prose } from './ui/prose.tsx';
 
 interface RefusedProps {
   /** The server has refused a token. */
   readonly hasToken: boolean;
   /** The server's message. */
   readonly reason: string | undefined;
+  readonly tokenHelp: string | undefined;
   onToken(token: string): Promise<void>;
 }
 
 /** Asks for a token. It stays in memory. */
-export function Refused({ hasToken, reason, onToken }: RefusedProps) {
+export function Refused({ hasToken, reason, tokenHelp, onToken }: RefusedProps) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   const show = async (event: FormEvent) => {
@@ -21,6 +24,7 @@ export function Refused({ hasToken, reason, onToken }: RefusedProps) {
   };
   return (
     <main className="lone">
+      <Brand />
       <h1>{text.refused.title}</h1>
       <p>{text.refused.ask}</p>
       {reason !== undefined && <p className="quiet">{reason}</p>}
@@ -42,10 +46,12 @@ export function Refused({ hasToken, reason, onToken }: RefusedProps) {
             {text.refused.wrong}
           </p>
         )}
-        <button type="submit" disabled={isBusy}>
+        <button type="submit" className="first" disabled={isBusy}>
           {text.refused.show}
         </button>
       </form>
+      <h2>{text.getToken}</h2>
+      <Prose>{tokenHelp ?? text.tokenIsPassword}</Prose>
     </main>
   );
 }

@@ -6,6 +6,7 @@ import { text } from './strings.ts';
 import { TopicList } from './topic-list.tsx';
 import { TopicView } from './topic-view.tsx';
 import type { Credentials } from './try/try-client.ts';
+import { Brand } from './ui/brand.tsx';
 import { addressIn, useHash } from './ui/location.ts';
 
 interface ShellProps {
@@ -42,6 +43,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
         {text.skip}
       </button>
       <header>
+        <Brand />
         <a className="home" href="#/">
           {document.title}
         </a>

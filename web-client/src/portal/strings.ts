@@ -1,9 +1,11 @@
-/** All texts of the page, in one place. They are not in the web client's catalogue: the page does not use i18next. */
+/** All texts of the portal, in one place. */
 export const text = {
   skip: 'Skip to the topic',
   loading: 'Loading the topics …',
   version: (version: string) => `Version ${version}`,
   document: 'The AsyncAPI document',
+  client: 'Web client',
+  product: 'Apus',
   topics: 'Topics',
   search: 'Search topics',
   stream: 'Stream',
@@ -13,7 +15,6 @@ export const text = {
   leftOut: (count: number) => `The document has ${count} more, which are not listed.`,
   none: 'No topic fits.',
   empty: 'The document describes no topic.',
-  about: 'About',
   choose: 'Choose a topic to see its payload, programs for it, and to try it.',
   unknownTopic: (address: string) => `This document describes no topic “${address}”.`,
   getToken: 'How to get a token',
@@ -51,7 +52,8 @@ export const text = {
   copyFailed: 'The browser does not copy: select the text.',
   copyWhat: (what: string) => `Copy ${what}`,
   notAtGateway:
-    'At this server use JavaScript, React or the command line: API Gateway carries text frames, which paho-mqtt does not speak.',
+    'At this server use JavaScript or React: API Gateway carries text frames, for which neither paho-mqtt nor the command of mqtt.js has a transport.',
+  noPast: 'The command of mqtt.js begins with now. Programs in the other languages begin in the past.',
   putToken: 'Put your token into the environment first:',
   reactToken: 'Put the token that your app has in the place of YOUR-TOKEN.',
   sendsFile: 'The program sends the file payload.bin beside it.',
@@ -103,7 +105,6 @@ export const text = {
 /** States and answers of “Try it”. */
 export const tryText = {
   connecting: 'Connecting …',
-  connected: 'Connected.',
   listening: (filter: string) => `Listening to ${filter}.`,
   stopped: 'Stopped.',
   stoppedAt: (count: number) => `Stopped after ${count} messages.`,
@@ -120,32 +121,17 @@ export const tryText = {
   ended: 'The broker has ended the connection',
   invalidTopic: (topic: string) =>
     `“${topic}” is no topic to publish to: fill in the parameters without +, # and empty levels.`,
-  /** By reason code: what it means here. Other codes have their name alone. */
+  /** By reason code: what it means here. Other codes have the specification's name. */
   reasons: {
     131: 'Not taken by this broker',
-    134: 'Bad user name or password',
     135: 'Not authorised: your token does not allow it',
-    136: 'Server unavailable',
     137: 'Server busy: try again later',
-    138: 'Banned',
-    139: 'Server shutting down',
-    140: 'Bad authentication method',
-    143: 'Topic filter invalid',
-    144: 'Topic name invalid',
-    149: 'Packet too large',
-    150: 'Message rate too high',
-    151: 'Quota exceeded',
     152: 'An administrator has ended it',
     153: 'Payload format invalid: the schema of the topic does not allow this payload',
     159: 'Too many connections in a short time',
   } as Readonly<Record<number, string>>,
-  reason: (code: number) => `Reason code ${hex(code)}`,
-  code: (code: number) => hex(code),
+  code: (code: number) => `0x${code.toString(16).toUpperCase().padStart(2, '0')}`,
 };
-
-function hex(code: number): string {
-  return `0x${code.toString(16).toUpperCase().padStart(2, '0')}`;
-}
 
 /** Words for schemas. */
 export const schemaText = {

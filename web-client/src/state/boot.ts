@@ -1,6 +1,6 @@
 import { sharedProfile } from '../engine/share.ts';
 import type { ConnectionProfile } from '../engine/types.ts';
-import { i18next } from '../i18n/index.ts';
+import { t } from '../i18n/index.ts';
 import { database } from './database.ts';
 import { type Endpoint, endpointProfile, endpointProfileId, loadSite } from './endpoints.ts';
 import { connectProfile, keepMessages, profileOf } from './profiles.ts';
@@ -9,6 +9,7 @@ import { followAddress } from './routes.ts';
 import { isMissingSecrets, loadSecrets } from './secrets.ts';
 import { tryStorage } from './storage.ts';
 import { useStore } from './store.ts';
+import { readStored, writeStored } from './stored.ts';
 
 /** The `localStorage` key of the connection shown last. */
 const ACTIVE_KEY = 'apus.active';
@@ -22,11 +23,11 @@ export async function boot(): Promise<void> {
   const servedIds = new Set(served.map(({ id }) => id));
   const own = stored.filter(({ id }) => !servedIds.has(id));
   const profiles = [...served, ...own];
-  const last = localStorage.getItem(ACTIVE_KEY);
+  const last = readStored(ACTIVE_KEY);
   const active = profiles.find(({ id }) => id === last) ?? profiles[0];
   useStore.setState({ isReady: true, site, profiles, activeId: active?.id });
   useStore.subscribe(({ activeId }) => {
-    if (activeId !== undefined) localStorage.setItem(ACTIVE_KEY, activeId);
+    if (activeId !== undefined) writeStored(ACTIVE_KEY, activeId);
   });
   // Stored messages are in a log before new ones come.
   const kept = new Map(profiles.map((profile) => [profile.id, keepMessages(profile)]));
@@ -68,6 +69,6 @@ function servedProfile(
   const id = endpointProfileId(endpoint.door, index);
   const known = stored.find((profile) => profile.id === id);
   if (known !== undefined) return { ...known, url: endpoint.url, door: endpoint.door };
-  const name = endpoint.name ?? i18next.t(`connections.served.${endpoint.door}`);
+  const name = endpoint.name ?? t(`connections.served.${endpoint.door}`);
   return endpointProfile(endpoint, id, name);
 }

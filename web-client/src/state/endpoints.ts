@@ -27,9 +27,11 @@ export interface Site {
   readonly api: SiteApi | undefined;
   /** Where the operator of a gateway door looks: its dashboard in CloudWatch. */
   readonly dashboardUrl: string | undefined;
+  /** The page for developers is served beside this one. */
+  readonly hasPortal: boolean;
 }
 
-export const NO_SITE: Site = { endpoints: [], api: undefined, dashboardUrl: undefined };
+export const NO_SITE: Site = { endpoints: [], api: undefined, dashboardUrl: undefined, hasPortal: false };
 
 /**
  * Reads `config.json`. The node answers it with paths at its own host; a page on static files has one beside it:
@@ -47,11 +49,12 @@ export async function loadSite(page: URL): Promise<Site> {
 
 /** @param read what `config.json` holds */
 export function siteFrom(read: unknown, page: URL): Site {
-  const { endpoints, api, dashboardUrl } = membersOf(read) ?? {};
+  const { endpoints, api, dashboardUrl, portal } = membersOf(read) ?? {};
   return {
     endpoints: Array.isArray(endpoints) ? endpoints.flatMap((entry) => endpointFrom(entry, page)) : [],
     api: apiFrom(membersOf(api), page),
     dashboardUrl: webAddress(dashboardUrl),
+    hasPortal: portal === true,
   };
 }
 

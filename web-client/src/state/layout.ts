@@ -4,12 +4,10 @@ import { readStored, writeStored } from './stored.ts';
 
 /** The user's arrangement of the page. It stays in this browser. */
 export interface Layout {
-  /** Whether the panel to publish is only a bar. */
+  /** Whether the panel to publish is only a bar, as it is until the user opens it. */
   readonly isPublishFolded: boolean;
   /** The columns of the message table, by their identifiers; undefined until the user has chosen. */
   readonly messageColumns: readonly string[] | undefined;
-  /** The connections whose messages stand side by side, from the left; empty for the active one alone. */
-  readonly besideIds: readonly string[];
   /** The sizes of panes that the user has dragged; undefined for the usual ones. */
   readonly subscriptionsPx: number | undefined;
   readonly publishPx: number | undefined;
@@ -38,9 +36,8 @@ export function setLayout(changes: Partial<Layout>): void {
 export function readLayout(read: unknown): Layout {
   const members = membersOf(read) ?? {};
   return {
-    isPublishFolded: members.isPublishFolded === true,
+    isPublishFolded: members.isPublishFolded !== false,
     messageColumns: texts(members.messageColumns),
-    besideIds: texts(members.besideIds) ?? [],
     subscriptionsPx: integer(members.subscriptionsPx, 1, PANE_PX_MAX),
     publishPx: integer(members.publishPx, 1, PANE_PX_MAX),
     areSectionsOpen: members.areSectionsOpen === true,

@@ -84,12 +84,25 @@ export async function deleteProfile(id: string): Promise<void> {
   await forgetSecrets(id);
 }
 
+/** Opens the connection's configuration. */
+export function editProfile(id: string): void {
+  useStore.setState({ question: { type: 'connection', id } });
+}
+
 /** Connects, or asks for the missing secrets first. */
 export function connectProfile(id: string): void {
   const profile = profileOf(id);
   if (profile === undefined || isRecording(id)) return;
   if (isMissingSecrets(profile)) useStore.setState({ question: { type: 'secrets', id } });
   else connections.get(id).open(profile, secretsOf(id), knownPacketBytesMax(profile.url));
+}
+
+/** Another token for an open connection, which goes on. */
+export async function renewToken(id: string, token: string): Promise<void> {
+  const profile = profileOf(id);
+  if (profile === undefined) return;
+  connections.get(id).renew(token);
+  await keepSecrets(profile, { ...secretsOf(id), token });
 }
 
 export function disconnectProfile(id: string, withWill = false): void {

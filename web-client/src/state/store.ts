@@ -3,6 +3,9 @@ import type { ConnectionProfile, ConnectionStatus, KeepTrouble } from '../engine
 import { NO_SITE, type Site } from './endpoints.ts';
 import type { ViewId } from './view-ids.ts';
 
+/** The tabs of Topics. */
+export type TopicsTab = 'topics' | 'presence';
+
 /** A dialog over the page that waits for an answer. */
 export type Question =
   /** Secrets that are needed and not stored. */
@@ -11,6 +14,10 @@ export type Question =
   | { readonly type: 'shared'; readonly profile: ConnectionProfile }
   | { readonly type: 'share'; readonly id: string }
   | { readonly type: 'delete'; readonly id: string }
+  /** A connection's configuration. */
+  | { readonly type: 'connection'; readonly id: string }
+  | { readonly type: 'import' }
+  | { readonly type: 'export' }
   | { readonly type: 'shortcuts' }
   | { readonly type: 'new' }
   | { readonly type: 'palette' };
@@ -29,6 +36,7 @@ export interface AppState {
   /** The profile whose connection the views show. */
   readonly activeId: string | undefined;
   readonly viewId: ViewId;
+  readonly topicsTab: TopicsTab;
   /** By the profile's id. */
   readonly statuses: Readonly<Record<string, ConnectionStatus>>;
   readonly question: Question | undefined;
@@ -44,6 +52,7 @@ export const useStore = create<AppState>(() => ({
   profiles: [],
   activeId: undefined,
   viewId: 'start',
+  topicsTab: 'topics',
   statuses: {},
   question: undefined,
   storageTrouble: undefined,

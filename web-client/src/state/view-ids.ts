@@ -1,18 +1,5 @@
 /** The views, by their place in the address (`#/messages`), in the order of the navigation. */
-export const VIEW_IDS = [
-  'start',
-  'messages',
-  'tree',
-  'presence',
-  'charts',
-  'bench',
-  'packets',
-  'frames',
-  'costs',
-  'admin',
-  'transfer',
-  'connection',
-] as const;
+export const VIEW_IDS = ['start', 'messages', 'tree', 'charts', 'wire', 'admin'] as const;
 
 export type ViewId = (typeof VIEW_IDS)[number];
 

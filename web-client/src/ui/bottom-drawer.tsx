@@ -14,7 +14,7 @@ export function BottomDrawer({ label, onClose, children }: BottomDrawerProps) {
     <Drawer.Root opened onClose={onClose} position="bottom" size="85%" padding={0}>
       <Drawer.Overlay />
       <Drawer.Content aria-label={label}>
-        <Drawer.Body h="100%">{children}</Drawer.Body>
+        <Drawer.Body h="max(100%, 400px)">{children}</Drawer.Body>
       </Drawer.Content>
     </Drawer.Root>
   );

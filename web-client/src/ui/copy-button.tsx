@@ -1,6 +1,6 @@
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 import { IconButton } from './icon-button.tsx';
 
 interface CopyButtonProps {
@@ -10,7 +10,6 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ text, label }: CopyButtonProps) {
-  const { t } = useTranslation();
   const { copy, copied } = useClipboard({ timeout: 1_500 });
   const Icon = copied ? IconCheck : IconCopy;
   return (

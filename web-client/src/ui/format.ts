@@ -3,8 +3,7 @@
 const integer = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const oneDigit = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -42,17 +41,18 @@ export function formatSeconds(ms: number): string {
 
 /** `12:34:56.789`, in local time: a table needs every row as wide as the others. */
 export function formatTime(atMs: number): string {
-  const date = new Date(atMs);
+  const at = new Date(atMs);
   const two = (value: number): string => String(value).padStart(2, '0');
-  const milliseconds = String(date.getMilliseconds()).padStart(3, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${milliseconds}`;
+  const milliseconds = String(at.getMilliseconds()).padStart(3, '0');
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${milliseconds}`;
 }
 
-/** `12:34`, in local time. */
+/** `12:34`, in local time: everywhere with 24 hours. */
 export function formatMinute(atMs: number): string {
-  return minute.format(atMs);
+  return formatTime(atMs).slice(0, 5);
 }
 
+/** `1 May 2026, 12:34:56`, in local time. */
 export function formatDateTime(atMs: number): string {
-  return dateTime.format(atMs);
+  return `${date.format(atMs)}, ${formatTime(atMs).slice(0, 8)}`;
 }

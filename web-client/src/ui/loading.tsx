@@ -1,9 +1,8 @@
 import { Center, Loader } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../i18n/index.ts';
 
 /** Shown until the content has been loaded. */
 export function Loading() {
-  const { t } = useTranslation();
   return (
     <Center h="100%" p="sm">
       <Loader size="sm" role="status" aria-label={t('app.loading')} />

@@ -1,21 +1,24 @@
 import { useElementSize } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { PacketField } from '../engine/inspect/field.ts';
 import { inspectPacket } from '../engine/inspect/inspect-packet.ts';
+import { t } from '../i18n/index.ts';
 import { CopyButton } from './copy-button.tsx';
 import { formatBytes } from './format.ts';
 import classes from './packet-inspector.module.css';
 import { visibleText } from './visible-text.ts';
 
 /** Bytes that are rendered one by one; of a larger packet the copy button takes all. */
-const SHOWN_BYTES_MAX = 2_048;
+const SHOWN_BYTES_MAX = 512;
 
 /** Bytes in a row, where there is room for sixteen and where not. */
 const BYTES_PER_ROW = { wide: 16, narrow: 8 } as const;
 
 /** Sixteen bytes, their address and their characters. */
 const WIDE_PX = 500;
+
+/** Fields that are shown: a packet may have a hundred thousand properties. */
+const FIELDS_MAX = 300;
 
 /** Characters of a field's value that are shown. */
 const VALUE_LENGTH_MAX = 300;
@@ -27,8 +30,11 @@ interface PacketInspectorProps {
 
 /** A packet field by field, beside its bytes; pointing at one highlights the other. */
 export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps) {
-  const { t } = useTranslation();
-  const { fields, name } = useMemo(() => inspectPacket(bytes, protocolVersion), [bytes, protocolVersion]);
+  const { fields: all, name } = useMemo(
+    () => inspectPacket(bytes, protocolVersion),
+    [bytes, protocolVersion],
+  );
+  const fields = useMemo(() => all.slice(0, FIELDS_MAX), [all]);
   const [marked, setMarked] = useState<PacketField | undefined>();
   const { ref, width } = useElementSize();
   return (
@@ -56,6 +62,9 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
           ))}
         </tbody>
       </table>
+      {all.length > FIELDS_MAX && (
+        <p className={classes.more}>{t('ui.moreFields', { count: all.length - FIELDS_MAX })}</p>
+      )}
       <div className={classes.bytesHead}>
         <span>{t('ui.bytes')}</span>
         <CopyButton text={() => hexOf(bytes)} label={t('ui.copyHex')} />
@@ -85,7 +94,6 @@ interface BytesProps {
 }
 
 function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
-  const { t } = useTranslation();
   const shown = bytes.subarray(0, SHOWN_BYTES_MAX);
   const rows = Array.from({ length: Math.ceil(shown.length / perRow) }, (_, index) => index * perRow);
   return (

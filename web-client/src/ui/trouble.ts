@@ -1,7 +1,7 @@
-import type { TFunction } from 'i18next';
-import { useTranslation } from 'react-i18next';
+import { reasonCodeName } from '@apus/mqtt/reason-codes';
 import type { Trouble } from '../engine/types.ts';
 import { reasons } from '../i18n/en/reasons.ts';
+import { t } from '../i18n/index.ts';
 
 type ReasonKey = keyof typeof reasons;
 
@@ -45,20 +45,16 @@ export function troubleSentence({ title, advice, detail }: TroubleWords): string
     .join(' ');
 }
 
-export function useTrouble(): (trouble: Trouble) => TroubleWords {
-  const { t } = useTranslation();
-  return (trouble) => troubleWords(t, trouble);
-}
-
-export function troubleWords(t: TFunction, { kind, code, detail }: Trouble): TroubleWords {
-  if (kind === 'reason') return { ...reasonWords(t, code ?? 0x80), detail };
-  if (kind === 'closed') return { ...closeWords(t, code), detail };
+/** Gives an error a title and advice for people. */
+export function troubleWords({ kind, code, detail }: Trouble): TroubleWords {
+  if (kind === 'reason') return { ...reasonWords(code ?? 0x80), detail };
+  if (kind === 'closed') return { ...closeWords(code), detail };
   const key = KIND_KEYS[kind];
   return { title: t(`troubles.${key}.title`), advice: t(`troubles.${key}.advice`), detail };
 }
 
 /** A reason code in words, with its number in front. */
-export function reasonWords(t: TFunction, code: number): { readonly title: string; readonly advice: string } {
+export function reasonWords(code: number): { readonly title: string; readonly advice: string } {
   const hex = code.toString(16).padStart(2, '0');
   const key = `x${hex}`;
   if (!isReasonKey(key)) {
@@ -67,13 +63,10 @@ export function reasonWords(t: TFunction, code: number): { readonly title: strin
       advice: t('troubles.unknownReason.advice'),
     };
   }
-  return { title: `0x${hex.toUpperCase()} ${t(`reasons.${key}.title`)}`, advice: t(`reasons.${key}.advice`) };
+  return { title: `0x${hex.toUpperCase()} ${reasonCodeName(code)}`, advice: t(`reasons.${key}`) };
 }
 
-function closeWords(
-  t: TFunction,
-  code: number | undefined,
-): { readonly title: string; readonly advice: string } {
+function closeWords(code: number | undefined): { readonly title: string; readonly advice: string } {
   if (code === undefined) return { title: t('troubles.lost.title'), advice: t('troubles.lost.advice') };
   if (code === 1006)
     return { title: t('troubles.unreachable.title'), advice: t('troubles.unreachable.advice') };

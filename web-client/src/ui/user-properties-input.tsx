@@ -1,7 +1,7 @@
 import { Button, Group, Input, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
 import type { UserProperties } from '../engine/types.ts';
+import { t } from '../i18n/index.ts';
 import { IconButton } from './icon-button.tsx';
 
 interface UserPropertiesInputProps {
@@ -13,7 +13,6 @@ interface UserPropertiesInputProps {
 
 /** Pairs of name and value, in order; a name may occur more than once. */
 export function UserPropertiesInput({ label, value, onChange, disabled = false }: UserPropertiesInputProps) {
-  const { t } = useTranslation();
   const change = (index: number, pair: readonly [string, string]): void => onChange(value.with(index, pair));
   return (
     <Input.Wrapper label={label} labelElement="div" role="group" aria-label={label}>

@@ -6,5 +6,18 @@ const INVISIBLE = /(?! |\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Z}\p{Default_Igno
 
 /** A name in which each invisible character is written as `\u{202e}`, so that no name looks like another. */
 export function visibleText(text: string): string {
-  return text.replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text.replaceAll(INVISIBLE, escaped);
+}
+
+/** Those of a payload, which may be of several lines, and in a language that is written with wide spaces. */
+const HIDDEN =
+  /(?![\t\n\r]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+
+/** A payload in which each character that cannot be seen is written as `\u{202e}`. */
+export function visibleLines(text: string): string {
+  return text.replaceAll(HIDDEN, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayWantToken, urlHelp } from '../../src/features/connections/url-help.ts';
+import { urlHelp } from '../../src/features/connections/url-help.ts';
 
 test.each([
   ['mqtt://broker.example', 'tcp', 'ws://broker.example:8083/mqtt'],
@@ -32,6 +32,7 @@ test.each([
   'bro',
   'a b.c',
   'ftp://a.b',
+  'constructor://a.b',
   'x:',
   'a.b:99999',
 ])('%j needs no help, or gets none', (text) => {
@@ -41,18 +42,4 @@ test.each([
 test('a page that came by HTTPS is led to wss://, but for the machine that it runs on', () => {
   expect(urlHelp('10.0.0.7:8083', true)?.url).toBe('wss://10.0.0.7:8083/mqtt');
   expect(urlHelp('localhost:8083', true)?.url).toBe('ws://localhost:8083/mqtt');
-});
-
-test.each([
-  ['wss://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/mqtt', true],
-  ['wss://mqtt.example.com/mqtt', true],
-  ['ws://127.0.0.1:4566/_aws/execute-api/0e30e623/mqtt', true],
-  ['ws://127.0.0.1:8083/mqtt', false],
-  ['ws://localhost:8084/mqtt', false],
-  ['ws://[::1]:8083/mqtt', false],
-  ['https://mqtt.example.com/', false],
-  ['wss://', false],
-  ['', false],
-])('%s: a token may be wanted: %s', (url, isWanted) => {
-  expect(mayWantToken(url)).toBe(isWanted);
 });

@@ -196,12 +196,9 @@ describe.each([
       [4, reply],
       [4, reply],
     ]);
-    const sent = beginning.length === 1 ? 1 : 2;
-    expect(test.status?.traffic.gateway).toMatchObject({
-      framesSent: sent,
-      framesReceived: sent,
-      messagesBilled: 2 * sent,
-      billedAlone: 8,
-    });
+    const { framesSent = 0, framesReceived = 0, ...traffic } = test.status?.traffic.gateway ?? {};
+    expect(framesSent + framesReceived).toBe(oldestFirst.length);
+    const billed = beginning.length === 1 ? 2 : 4;
+    expect(traffic).toMatchObject({ messagesBilled: billed, billedAlone: 8 });
   });
 });

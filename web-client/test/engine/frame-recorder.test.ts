@@ -11,6 +11,9 @@ const PUBLISH_B = [0x30, 3, 0, 1, 0x62];
 const PUBACK = [0x40, 2, 0, 7];
 const PINGREQ = [0xc0, 0];
 const PINGRESP = [0xd0, 0];
+const CONNECT = [0x10, 13, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x61];
+const CONNACK = [0x20, 2, 0, 0];
+const CONNECT_SUBPROTOCOL = `mqtt-connect.${'A'.repeat(22)}.nudge+close.${Buffer.from(CONNECT).toString('base64url')}`;
 
 function frame(header: string, ...packets: readonly (readonly number[])[]): string {
   return header + Buffer.from(packets.flat()).toString('base64');
@@ -85,6 +88,39 @@ test.each([
   expect(rows).toMatchObject([expected]);
 });
 
+test.each([
+  ['a move', '~ticket.secret', '~next,7200,60:', ['move', 'moved']],
+  ['a move that has to wait', '~ticket.secret', '~!later:', ['move', 'not-moved']],
+  ['a resume after a loss', '~!ticket.secret', frame('~next,7200,60;', PUBLISH_A), ['resume', 'resumed']],
+  ['a resume that is refused', '~!ticket.secret', '~!unknown:', ['resume', 'not-moved']],
+] as const)('%s has a name, and so has its answer', (_, asks, answers, kinds) => {
+  const { wire, rows } = setUp();
+  wire.frameOut(asks);
+  wire.frameIn(frame('', PUBLISH_B));
+  wire.frameIn(answers);
+  wire.frameIn(':');
+  expect(rows.map(({ kind }) => kind)).toEqual([kinds[0], 'push', kinds[1], 'reply']);
+});
+
+test('a ticket that comes with CONNACK answers no move', () => {
+  const { wire, rows } = setUp();
+  wire.frameOut(frame('(nudge,move).', CONNECT));
+  wire.frameIn(frame('(nudge,move)~ticket,7200,60:', CONNACK));
+  expect(rows.map(({ kind }) => kind)).toEqual(['request', 'reply']);
+});
+
+test('each frame has a number and is counted, the handshake among them', () => {
+  const { recorder, wire, rows } = setUp();
+  const handshake = readHandshake([CONNECT_SUBPROTOCOL, 'mqtt-text-v1.1'], 'mqtt-text-v1.1-0');
+  if (handshake !== undefined) wire.handshake(handshake);
+  wire.frameOut('{"action":"alive"}');
+  wire.frameOut('.');
+  wire.frameIn(':');
+  const { framesSent, framesReceived } = recorder.totals;
+  expect(rows.map(({ kind }) => kind)).toEqual(['handshake', 'alive', 'fetch', 'reply']);
+  expect(framesSent + framesReceived).toBe(rows.at(-1)?.number);
+});
+
 test('a frame is billed once for each 32 KB begun', () => {
   const { wire, rows } = setUp();
   // 32,768 characters, and four more.
@@ -145,7 +181,7 @@ test('a ping of the transport has a frame, and no packet of the timeline', () =>
   const a = write(PUBLISH_A);
   wire.frameOut(frame('', PUBLISH_A));
   expect(rows.map(({ kind, billedAlone }) => [kind, billedAlone])).toEqual([
-    ['request', 1],
+    ['heartbeat', 1],
     ['reply', 1],
     ['request', 1],
   ]);
@@ -176,10 +212,6 @@ test('late frames of an abandoned socket are billed, and not taken for packets o
   expect(recorder.totals.messagesBilled).toBe(1);
 });
 
-const CONNECT = [0x10, 13, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x61];
-const CONNACK = [0x20, 2, 0, 0];
-const CONNECT_SUBPROTOCOL = `mqtt-connect.${'A'.repeat(22)}.nudge+close.${Buffer.from(CONNECT).toString('base64url')}`;
-
 test('a CONNECT that the handshake has answered is there with its CONNACK, and not billed', () => {
   const { recorder, wire, rows, links, write, read } = setUp();
   const connect = write(CONNECT);
@@ -193,7 +225,7 @@ test('a CONNECT that the handshake has answered is there with its CONNACK, and n
     [connect, 1],
     [connack, 1],
   ]);
-  expect(recorder.totals).toMatchObject({ framesSent: 0, messagesBilled: 0, packets: 2, billedAlone: 2 });
+  expect(recorder.totals).toMatchObject({ framesSent: 1, messagesBilled: 0, packets: 2, billedAlone: 2 });
 });
 
 test('a CONNACK that the first reply brings is in that reply', () => {

@@ -1,6 +1,7 @@
 import mqttPacket, { type Packet } from 'mqtt-packet';
-import { describe, expect, test } from 'vitest';
-import { inspectPacket } from '../../src/engine/inspect/inspect-packet.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { inspectPacket, summarizePacket } from '../../src/engine/inspect/inspect-packet.ts';
+import { PROPERTIES_READ_MAX } from '../../src/engine/inspect/properties.ts';
 
 function bytesOf(packet: Packet, protocolVersion = 5): Uint8Array {
   return new Uint8Array(mqttPacket.generate(packet, { protocolVersion }));
@@ -83,6 +84,11 @@ describe.each(PACKETS)('$cmd', (packet) => {
     expect(fields.map((field) => field.name)).not.toContain('Unexpected bytes');
   });
 
+  test('its summary alone is the same', () => {
+    const { name, summary } = inspectPacket(bytesOf(packet), 5);
+    expect(summarizePacket(bytesOf(packet), 5)).toEqual({ name, summary });
+  });
+
   test('cut short anywhere, it says so and does not throw', () => {
     const bytes = bytesOf(packet);
     for (let length = 1; length < bytes.length; length += 1) {
@@ -137,4 +143,38 @@ test('reason codes are in words', () => {
 test('a length that never ends is malformed', () => {
   const { fields } = inspectPacket(new Uint8Array([0x30, 0xff, 0xff, 0xff, 0xff, 0x01]), 5);
   expect(fields.at(-1)).toMatchObject({ name: 'Malformed', offset: 5, length: 1 });
+});
+
+test('of very many properties the beginning is read, and then the payload', () => {
+  const userProperties = { p: Array.from({ length: 60_000 }, (_, index) => String(index)) };
+  const properties = { userProperties };
+  const { fields, summary } = inspectPacket(
+    bytesOf({ cmd: 'publish', topic: 'a/b', payload: 'x', qos: 0, retain: false, dup: false, properties }),
+    5,
+  );
+  expect(fields.filter(({ name }) => name === 'User Property')).toHaveLength(PROPERTIES_READ_MAX);
+  expect(fields.slice(-2)).toMatchObject([{ name: 'More properties' }, { name: 'Payload', length: 1 }]);
+  expect(summary).toBe('a/b  QoS 0, 1 bytes');
+});
+
+test('the summary alone reads no property and no payload', () => {
+  const properties = { contentType: 'text/plain', userProperties: { a: '1', b: '2' } };
+  const bytes = bytesOf({
+    ...{ cmd: 'publish', topic: 'a/b', payload: 'hello', qos: 0, retain: false, dup: false },
+    properties,
+  });
+  const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+  onTestFinished(() => decode.mockRestore());
+  expect(summarizePacket(bytes, 5).summary).toBe('a/b  QoS 0, 5 bytes');
+  expect(decode).toHaveBeenCalledTimes(1);
+});
+
+test('what follows an unknown property is no payload', () => {
+  const bytes = new Uint8Array([0x30, 8, 0, 1, 97, 3, 99, 1, 2, 120]);
+  const { fields, summary } = inspectPacket(bytes, 5);
+  expect(fields.slice(-2)).toMatchObject([
+    { name: 'Property 99', length: 3 },
+    { name: 'Payload', length: 1 },
+  ]);
+  expect(summary).toBe(summarizePacket(bytes, 5).summary);
 });

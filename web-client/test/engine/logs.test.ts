@@ -101,7 +101,7 @@ test('a cleared log begins anew, and its sequences go on', () => {
 });
 
 test('the timeline is bounded by packets and by bytes', () => {
-  const log = new BoundedPacketLog({ packetsMax: 4, bytesMax: 100 });
+  const log = new BoundedPacketLog({ countMax: 4, bytesMax: 100 });
   let id = 0;
   const packet = (length: number) => ({
     id: id++,
@@ -117,7 +117,7 @@ test('the timeline is bounded by packets and by bytes', () => {
 });
 
 test('a packet is told its frame while it is kept, though numbers were left out before it', () => {
-  const log = new BoundedPacketLog({ packetsMax: 3, bytesMax: 100 });
+  const log = new BoundedPacketLog({ countMax: 3, bytesMax: 100 });
   const bytes = new Uint8Array([0xc0, 0]);
   log.append([2, 5, 9, 12].map((id) => ({ id, direction: 'out' as const, atMs: 0, bytes })));
   const before = log.changes;
@@ -130,7 +130,7 @@ test('a packet is told its frame while it is kept, though numbers were left out 
 });
 
 test('the log of frames is bounded by frames and by bytes, and finds a frame by its number', () => {
-  const log = new BoundedFrameLog({ framesMax: 3, bytesMax: 100 });
+  const log = new BoundedFrameLog({ countMax: 3, bytesMax: 100 });
   const frame = (number: number, byteLength: number) => ({ ...FRAME, number, byteLength });
   log.append([frame(1, 10), frame(2, 10), frame(4, 10), frame(5, 10)]);
   expect(log.newest().map(({ number }) => number)).toEqual([5, 4, 2]);

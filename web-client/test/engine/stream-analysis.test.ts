@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { StreamAnalysis } from '../../src/engine/host/stream-analysis.ts';
+import { LATE, StreamAnalysis } from '../../src/engine/host/stream-analysis.ts';
+import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
+import { messageFields } from '../features/message.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
@@ -39,14 +41,38 @@ test('a retained message has no latency and is no gap', () => {
   });
 });
 
-test('gaps are counted for each topic', () => {
+test('gaps are counted for each topic, where its counter has shown steps of one', () => {
   const analysis = new StreamAnalysis();
   const missing = (seq: number, topic: string) => look({ seq }, analysis, topic).missingBefore;
-  expect([missing(1, 'a'), missing(5, 'b'), missing(2, 'a'), missing(5, 'a'), missing(6, 'b')]).toEqual([
-    0, 0, 0, 2, 0,
-  ]);
-  expect(missing(1, 'a')).toBe(0);
-  expect(missing(2, 'a')).toBe(0);
+  const all = (topic: string, ...numbers: number[]) => numbers.map((seq) => missing(seq, topic));
+  expect(all('a', 1, 2, 3, 4)).toEqual([0, 0, 0, 0]);
+  expect(all('b', 5, 6)).toEqual([0, 0]);
+  expect(all('a', 7)).toEqual([2]);
+  expect(all('b', 9)).toEqual([0]);
+  // The publisher has restarted.
+  expect(all('a', 1, 2)).toEqual([0, 0]);
+});
+
+test('a counter over many topics shows no gaps in any of them', () => {
+  const analysis = new StreamAnalysis();
+  const missing = Array.from({ length: 1_000 }, (_, seq) => look({ seq }, analysis, `t/${(seq * 7) % 10}`));
+  expect(missing.filter(({ missingBefore }) => missingBefore !== 0)).toEqual([]);
+  const pairs = Array.from({ length: 1_000 }, (_, seq) => look({ seq }, analysis, `p/${(seq >> 1) % 10}`));
+  expect(pairs.filter(({ missingBefore }) => missingBefore !== 0)).toEqual([]);
+});
+
+test('a message that comes late is known as one, and takes its mark back', () => {
+  const analysis = new StreamAnalysis();
+  const fields = [1, 2, 3, 4, 8, 6, 9, 5, 6].map((seq) => {
+    const { missingBefore } = look({ seq }, analysis);
+    return messageFields('t', `{"seq":${seq}}`, { missingBefore });
+  });
+  expect(fields.map(({ missingBefore }) => missingBefore)).toEqual([0, 0, 0, 0, 3, LATE, 0, LATE, LATE]);
+  const log = new BoundedMessageLog();
+  log.append(fields.slice(0, 5));
+  expect(log.at(4)?.missingBefore).toBe(3);
+  log.append(fields.slice(5, 8));
+  expect([4, 5, 6, 7].map((sequence) => log.at(sequence)?.missingBefore)).toEqual([1, 0, 0, 0]);
 });
 
 test('user properties carry them too', () => {

@@ -5,6 +5,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { en } from '../../src/i18n/en/index.ts';
 import { views } from '../../src/i18n/en/views.ts';
+import { t } from '../../src/i18n/index.ts';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -74,4 +75,10 @@ test('no entry of the catalogue is empty, and placeholders are named', () => {
     // One brace alone, or a name with a space in it, would be shown as it is.
     expect(text.replaceAll(/\{\{\w+\}\}/g, ''), key).not.toMatch(/\{\{|\}\}/);
   }
+});
+
+test('a text has its values, and its plural', () => {
+  expect(t('messages.marks.skipped', { count: 1, number: 1 })).toContain('take 1 message:');
+  expect(t('messages.marks.skipped', { count: 2, number: '$&' })).toContain('take $& messages:');
+  expect(t('publish.sizeOf', { size: '3 B', max: '{{size}}' })).toBe('3 B of {{size}}');
 });

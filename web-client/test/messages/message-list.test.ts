@@ -1,8 +1,15 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
-import { jsonPathPredicate } from '../../src/features/messages/json-path-predicate.ts';
+import type { LoggedMessage } from '../../src/engine/types.ts';
+import { decodeValue } from '../../src/features/decode/decode.ts';
 import { compileFilter, type MessageFilter, NO_FILTER } from '../../src/features/messages/message-filter.ts';
 import { MessageList } from '../../src/features/messages/message-list.ts';
+import {
+  MessageSearch,
+  SEARCH_DEADLINE_MS,
+  SLOW_MESSAGES_MAX,
+} from '../../src/features/messages/message-search.ts';
+import { type Found, matcherOf, type SlowQuery } from '../../src/features/messages/query-matcher.ts';
 import { messageFields } from '../features/message.ts';
 
 function setUp(messagesMax = 100) {
@@ -76,6 +83,23 @@ describe('a message list', () => {
     expect(list.newWhileHeld).toBe(1);
   });
 
+  test('stands still while the pointer is over it, but not when it is empty', () => {
+    const { log, list } = setUp();
+    list.point();
+    log.append([messageFields('a')]);
+    expect(topics(list)).toEqual(['a']);
+    list.point();
+    log.append([messageFields('b')]);
+    expect([topics(list), list.newWhileHeld, list.isPaused]).toEqual([['a'], 1, false]);
+    list.unpoint();
+    expect(topics(list)).toEqual(['b', 'a']);
+    // What the user has paused, the pointer does not release.
+    list.point();
+    list.hold();
+    list.unpoint();
+    expect([list.isHeld, list.isPaused]).toEqual([true, true]);
+  });
+
   test('finds a message again, and not one that does not match', () => {
     const { log, list, runAll } = setUp();
     log.append(['a', 'b', 'a', 'b', 'a'].map((topic) => messageFields(topic)));
@@ -118,7 +142,85 @@ describe('a message list', () => {
   });
 });
 
+/** A worker in which a text that says `slow` takes for ever. */
+function fakeWorker() {
+  let matcher: (item: unknown) => Found;
+  const worker = {
+    onmessage: null as ((event: MessageEvent) => void) | null,
+    onerror: null,
+    terminate: () => {
+      worker.onmessage = null;
+    },
+    postMessage: (request: SlowQuery | readonly string[]) => {
+      if (!('query' in request) && request.includes('slow')) return;
+      if ('query' in request) matcher = matcherOf(request);
+      const data = 'query' in request || request.map((item) => matcher(item));
+      queueMicrotask(() => worker.onmessage?.({ data } as MessageEvent));
+    },
+  };
+  return worker;
+}
+
+describe('a search that runs in a worker', () => {
+  function setUpSearch() {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { log, list, detach } = setUp();
+    const opened: unknown[] = [];
+    const open = () => {
+      const worker = fakeWorker();
+      opened.push(worker);
+      return worker;
+    };
+    const search = (query: string) => new MessageSearch({ kind: 'regex', query }, open);
+    const append = (...texts: string[]) => log.append(texts.map((text) => messageFields(text, text)));
+    return { log, list, detach, opened, search, append };
+  }
+
+  test('finds old and new messages, and drops the answers to an earlier query', async () => {
+    const { list, search, append } = setUpSearch();
+    append('a1', 'b1', 'a2');
+    list.setFilter(undefined, search('b'));
+    list.setFilter(undefined, search('^a'));
+    append('b2', 'a3');
+    await vi.runAllTimersAsync();
+    expect(topics(list)).toEqual(['a3', 'a2', 'a1']);
+    expect(list.isScanning).toBe(false);
+  });
+
+  test('leaves out the one message that takes too long, says so, and goes on', async () => {
+    const { list, search, append, opened } = setUpSearch();
+    list.setFilter(undefined, search('.'));
+    append('a', 'slow', 'b');
+    await vi.advanceTimersByTimeAsync(10 * SEARCH_DEADLINE_MS);
+    append('c');
+    await vi.runAllTimersAsync();
+    expect(topics(list)).toEqual(['c', 'b', 'a']);
+    expect([list.unsearched, list.isSearchStopped]).toEqual([1, false]);
+    expect(opened.length).toBeGreaterThan(1);
+  });
+
+  test('stops where several messages take too long', async () => {
+    const { list, search, append } = setUpSearch();
+    list.setFilter(undefined, search('.'));
+    append(...Array.from({ length: SLOW_MESSAGES_MAX + 2 }, () => 'slow'));
+    await vi.runAllTimersAsync();
+    expect(list.isSearchStopped).toBe(true);
+  });
+
+  test('after a pause of the view it begins again', async () => {
+    const { list, search, append, detach } = setUpSearch();
+    list.setFilter(undefined, search('a'));
+    detach();
+    append('a', 'b');
+    list.attach();
+    await vi.runAllTimersAsync();
+    expect(topics(list)).toEqual(['a']);
+  });
+});
+
 describe('the filter of messages', () => {
+  const checkJsonPath = (query: string): void => void matcherOf({ kind: 'jsonpath', query });
   const log = new BoundedMessageLog({ messagesMax: 10, bytesMax: 1_000_000 });
   log.append([
     messageFields('home/kitchen/temperature', '{"value":21.5,"unit":"°C","tags":["a","b"]}', {
@@ -129,12 +231,18 @@ describe('the filter of messages', () => {
   ]);
 
   function fitting(changes: Partial<MessageFilter>): (string | undefined)[] {
-    const { predicate, problem } = compileFilter({ ...NO_FILTER, ...changes }, jsonPathPredicate);
+    const { predicate, slow, problem } = compileFilter({ ...NO_FILTER, ...changes }, checkJsonPath);
     expect(problem).toBeUndefined();
+    const found = (message: LoggedMessage): Found => {
+      if (slow === undefined) return true;
+      const item =
+        slow.kind === 'regex' ? message.text(1_000) : decodeValue(message.payload, 1_000, message.topic);
+      return matcherOf(slow)(item);
+    };
     return [0, 1, 2]
-      .map((sequence) => log.at(sequence))
-      .filter((message) => message !== undefined && (predicate?.(message) ?? true))
-      .map((message) => message?.topic);
+      .flatMap((sequence) => log.at(sequence) ?? [])
+      .filter((message) => (predicate?.(message) ?? true) && found(message) === true)
+      .map((message) => message.topic);
   }
   const [TEMPERATURE, LIGHT, HOME] = ['home/kitchen/temperature', 'home/hall/light', 'home'];
 
@@ -167,7 +275,7 @@ describe('the filter of messages', () => {
     { kind: 'jsonpath', query: '$.[' },
     { kind: 'jsonpath', query: '$.a >' },
   ])('reports a mistake in it: %j', (changes) => {
-    const { problem } = compileFilter({ ...NO_FILTER, ...changes }, jsonPathPredicate);
+    const { problem } = compileFilter({ ...NO_FILTER, ...changes }, checkJsonPath);
     expect(problem).not.toBe('');
     expect(problem).toBeDefined();
   });

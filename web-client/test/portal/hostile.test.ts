@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../../test/support/runs.ts';
 import { readDocument } from '../../src/portal/document/read-document.ts';
-import { filterOf, topicNameOf } from '../../src/portal/document/topic-of.ts';
+import { filterOf, givenValue, topicNameOf } from '../../src/portal/document/topic-of.ts';
 import { EXAMPLE_LENGTH_MAX, NAME_LENGTH_MAX, TOPICS_MAX } from '../../src/portal/limits.ts';
 import { samplePayload } from '../../src/portal/schema/sample-of.ts';
 import { schemaNode } from '../../src/portal/schema/schema-node.ts';
@@ -186,4 +186,13 @@ describe('a schema of a stranger', () => {
     );
     expect(constraints.every((constraint) => constraint.length < 4_000)).toBe(true);
   });
+});
+
+test('a parameter with the name of an inherited member has no value until the reader gives one', () => {
+  const channels = { c: { address: 'a/{constructor}', parameters: { constructor: {} } } };
+  const [topic] = readDocument(documentOf(channels))?.topics ?? [];
+  if (topic === undefined) throw new Error('the document has no topic');
+  expect(givenValue({}, 'constructor')).toBe('');
+  expect(filterOf(topic, {})).toBe('a/+');
+  expect(topicNameOf(topic, { constructor: 'x' } as never)).toBe('a/x');
 });

@@ -1,9 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { needs } from '../../../test/support/skips.ts';
 import { quoted, shellWord } from '../../src/portal/snippets/literals.ts';
 import { LANGUAGES, type Wanted } from '../../src/portal/snippets/snippet.ts';
 import { snippetsFor } from '../../src/portal/snippets/snippets.ts';
+
+const PACKAGES = 'https://h.example/portal/packages/';
 
 /** Texts that end a quote, a line or a paste, or look like another text. */
 const HOSTILE = [
@@ -27,18 +30,21 @@ const HOSTILE = [
 /** Half of a pair is no text of MQTT, and no program gets it across. */
 const WHOLE = HOSTILE.filter((text) => !/\p{Cs}/u.test(text));
 
-const python = ['python3', 'python'].find((name) => {
-  try {
-    execFileSync(name, ['-c', ''], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-});
+const answering = (names: readonly string[]) =>
+  names.find((name) => {
+    try {
+      execFileSync(name, ['-c', ''], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+const bash = answering(['bash']);
+const python = answering(['python3', 'python']);
 
 describe('texts of a description in a program', () => {
-  test.each(WHOLE)('are themselves to a shell: %j', async (text) => {
-    const { stdout } = await promisify(execFile)('bash', ['-c', `printf %s ${shellWord(text)}`]);
+  test.each(WHOLE)('are themselves to a shell: %j', needs('bash', bash), async (text) => {
+    const { stdout } = await promisify(execFile)(bash ?? '', ['-c', `printf %s ${shellWord(text)}`]);
     expect(stdout).toBe(text);
   });
 
@@ -48,7 +54,7 @@ describe('texts of a description in a program', () => {
     expect(JSON.parse(stdout)).toBe(text);
   });
 
-  test.skipIf(python === undefined).each(HOSTILE)('are themselves to Python: %j', async (text) => {
+  test.each(HOSTILE)('are themselves to Python: %j', needs('python', python), async (text) => {
     const code = `import json; print(json.dumps(${quoted(text)}))`;
     const { stdout } = await promisify(execFile)(python ?? '', ['-c', code]);
     expect(JSON.parse(stdout)).toBe(text);
@@ -65,6 +71,7 @@ describe('texts of a description in a program', () => {
           rewind: text,
           payload: text,
           contentType: text,
+          packagesUrl: PACKAGES,
         };
         const { receive, publish } = snippetsFor(language, wanted) ?? {};
         expect(`${receive?.code}${publish?.code}`).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -83,6 +90,7 @@ test('no program holds a token, and none names credentials where the server asks
         rewind: '50',
         payload: '1',
         contentType: 'application/json',
+        packagesUrl: PACKAGES,
       };
       const { receive, publish } = snippetsFor(language, wanted) ?? {};
       for (const code of [receive?.code, publish?.code])
@@ -100,10 +108,12 @@ test('at a gateway door there are the languages for which there is a transport',
     rewind: undefined,
     payload: '1',
     contentType: 'text/plain',
+    packagesUrl: PACKAGES,
   };
+  for (const language of ['javascript', 'react'] as const)
+    expect(snippetsFor(language, wanted)?.receive.install).toContain(`${PACKAGES}apus-client-0.1.0.tgz`);
   expect(LANGUAGES.filter((language) => snippetsFor(language, wanted) !== undefined)).toEqual([
     'javascript',
     'react',
-    'shell',
   ]);
 });

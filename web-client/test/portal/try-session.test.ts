@@ -68,7 +68,7 @@ describe('what the broker refuses is said in words', () => {
       { publish: refused(0x99, '/celsius must be number') },
       'The broker refuses the message to a/b: Payload format invalid: the schema of the topic does not allow this payload (0x99). /celsius must be number',
     ],
-    [{ publish: refused(0xa5) }, 'The broker refuses the message to a/b: Reason code 0xA5.'],
+    [{ publish: refused(0x97) }, 'The broker refuses the message to a/b: Quota exceeded (0x97).'],
     [{ connect: { is: 'silent' } satisfies Refusal }, 'The broker does not answer.'],
   ])('%j', async (refusals, words) => {
     const { session } = fake(refusals);

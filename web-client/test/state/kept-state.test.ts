@@ -10,7 +10,6 @@ const SERIES = {
   topicFilter: 'room/+',
   source: { kind: 'value', path: ['rooms', 0] },
   isHidden: true,
-  chart: 2,
 };
 
 test('series are read as they were kept, and other values are left out', () => {
@@ -18,8 +17,8 @@ test('series are read as they were kept, and other values are left out', () => {
     series: [SERIES, { ...SERIES, source: { kind: 'else' } }, 7],
     windowSeconds: 900,
   });
-  expect(read).toEqual({ series: [SERIES], windowSeconds: 900 });
-  expect(readCharts(undefined)).toEqual({ series: [], windowSeconds: 60 });
+  expect(read).toEqual({ series: [SERIES], windowSeconds: 900, isSplit: false });
+  expect(readCharts(undefined)).toEqual({ series: [], windowSeconds: 60, isSplit: false });
 });
 
 test('no more series are read than there may be', () => {

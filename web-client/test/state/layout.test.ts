@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { readLayout } from '../../src/state/layout.ts';
 
 const AT_START = {
-  isPublishFolded: false,
+  isPublishFolded: true,
   messageColumns: undefined,
-  besideIds: [],
   subscriptionsPx: undefined,
   publishPx: undefined,
   areSectionsOpen: false,
@@ -18,7 +17,7 @@ test('without anything stored the page is as at the start', () => {
 });
 
 test('of the stored values only valid ones are taken', () => {
-  const stored = { isPublishFolded: 'yes', messageColumns: ['time', 7], besideIds: 'all', publishPx: '9px' };
+  const stored = { isPublishFolded: 'yes', messageColumns: ['time', 7], publishPx: '9px' };
   expect(readLayout({ ...stored, subscriptionsPx: 250, hidesPings: true })).toEqual({
     ...AT_START,
     messageColumns: ['time'],

@@ -1,7 +1,8 @@
-// Starts mochi-mqtt with one WebSocket listener, everybody welcome, nothing on disk.
+// Starts mochi-mqtt with one listener, everybody welcome, nothing on disk: mochi ADDRESS ws|tcp|tls [CERT KEY]
 package main
 
 import (
+	"crypto/tls"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -16,7 +17,10 @@ func main() {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	server := mqtt.New(&mqtt.Options{Logger: logger})
 	_ = server.AddHook(new(auth.AllowHook), nil)
-	err := server.AddListener(listeners.NewWebsocket(listeners.Config{ID: "ws", Address: os.Args[1]}))
+	listener, err := listen(os.Args[1], os.Args[2], os.Args[3:])
+	if err == nil {
+		err = server.AddListener(listener)
+	}
 	if err == nil {
 		err = server.Serve()
 	}
@@ -28,4 +32,19 @@ func main() {
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
 	<-stop
 	_ = server.Close()
+}
+
+func listen(address, wire string, files []string) (listeners.Listener, error) {
+	config := listeners.Config{ID: wire, Address: address}
+	if wire == "ws" {
+		return listeners.NewWebsocket(config), nil
+	}
+	if wire == "tls" {
+		certificate, err := tls.LoadX509KeyPair(files[0], files[1])
+		if err != nil {
+			return nil, err
+		}
+		config.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	}
+	return listeners.NewTCP(config), nil
 }

@@ -2,8 +2,10 @@ import type { Operation } from '../operation.ts';
 import { boundOperations } from './bounds.ts';
 import { clientOperations } from './clients.ts';
 import { messageOperations } from './messages.ts';
+import { observingOperations } from './observing.ts';
 import { operatorOperations } from './operator.ts';
 import { systemOperations } from './systems.ts';
+import { userOperations } from './users.ts';
 
 const operations = {
   ...clientOperations,
@@ -11,6 +13,8 @@ const operations = {
   ...systemOperations,
   ...boundOperations,
   ...operatorOperations,
+  ...userOperations,
+  ...observingOperations,
 } as const;
 
 export type OperationId = keyof typeof operations;

@@ -75,6 +75,35 @@ export const messageOperations = {
     answers: { 204: answer('It is forgotten.'), 404: notFound },
     scope: 'tenant',
   },
+  streamEvents: {
+    method: 'GET',
+    path: '/events',
+    tag: 'Messages',
+    summary: 'Sends messages to a client as they are published, as Server-Sent Events.',
+    description:
+      'The caller shows a token as at a handshake, or a user name and password as Basic, and has the rights of that client. An event of the type `message` has an Event, of the type `gap` an EventGap: messages may be missing before the next event. The last has the type `end`, and a PublishFailure. With the header `Last-Event-ID` the events go on after that one, where streams keep all topics.',
+    query: {
+      topic: parameter(
+        'A topic filter, as of a SUBSCRIBE. Once for each filter, 20 times at most. `+` stands for itself, `#` is `%23`.',
+        text(),
+      ),
+      token: parameter('The token, for browsers, which can set no header.', text()),
+    },
+    roles: ['client'],
+    answers: {
+      200: {
+        description: 'Events, until the client or the broker ends them.',
+        content: {
+          schema: { oneOf: [ref('Event'), ref('EventGap'), ref('PublishFailure')] },
+          type: 'text/event-stream',
+        },
+      },
+    },
+    doors: ['node'],
+    elsewhere:
+      'A deployment holds no HTTP answer open: a function would be billed for the whole time of each stream. Subscribe over MQTT, with @apus/client.',
+    scope: 'credential',
+  },
   listStreams: {
     method: 'GET',
     path: '/streams',

@@ -1,7 +1,7 @@
 import { QUOTA_NAMES } from '@apus/broker';
-import { count, nullable, object, oneOf, type Schema, time } from '../schema.ts';
+import { count, nullable, object, oneOf, time, type ValueOf } from '../schema.ts';
 
-export const boundSchemas: Readonly<Record<string, Schema>> = {
+export const boundSchemas = {
   Breaker: object({
     state: oneOf(['closed', 'tripped'], 'Tripped: clients send next to nothing, and work waits.'),
     since: nullable(time('When it tripped. Null: it is closed.')),
@@ -31,3 +31,6 @@ export const boundSchemas: Readonly<Record<string, Schema>> = {
     ),
   }),
 };
+
+export type BreakerLine = ValueOf<(typeof boundSchemas)['Breaker']>;
+export type QuotaLine = ValueOf<(typeof boundSchemas)['Quota']>;

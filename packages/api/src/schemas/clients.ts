@@ -1,4 +1,12 @@
-import { BAN_KINDS, BAN_TEXT_LENGTH_MAX, BAN_WHO_LENGTH_MAX, DROP_NAMES, QUOTA_NAMES } from '@apus/broker';
+import {
+  BAN_KINDS,
+  BAN_TEXT_LENGTH_MAX,
+  BAN_WHO_LENGTH_MAX,
+  DROP_NAMES,
+  QUOTA_NAMES,
+  type Quotas,
+  type Rule,
+} from '@apus/broker';
 import {
   closedObject,
   count,
@@ -12,13 +20,17 @@ import {
   type Schema,
   text,
   time,
+  type ValueOf,
 } from '../schema.ts';
+import { ended } from './users.ts';
+
+type DropName = (typeof DROP_NAMES)[keyof typeof DROP_NAMES];
 
 const dropped = Object.fromEntries(
   Object.values(DROP_NAMES).map((name) => [`send_msg.dropped.${name}`, nullable(count())]),
-);
+) as Record<`send_msg.dropped.${DropName}`, Schema<number | null>>;
 
-const client: Readonly<Record<string, Schema>> = {
+const client = {
   node: text(),
   clientid: text(),
   username: nullable(text('Null: an anonymous client.')),
@@ -31,7 +43,7 @@ const client: Readonly<Record<string, Schema>> = {
   ip_address: nullable(text('Of a client at the node door.')),
   port: nullable(count()),
   proto_name: oneOf(['MQTT']),
-  proto_ver: nullable(oneOf([4, 5], 'Protocol level: 5, or 4 for MQTT 3.1.1.')),
+  proto_ver: nullable(oneOf([3, 4, 5], 'Protocol level: 5, 4 for MQTT 3.1.1, or 3 for MQTT 3.1.')),
   keepalive: nullable(count('Seconds.')),
   recv_maximum: nullable(count()),
   expiry_interval: nullable(count('Seconds that the session stays without a connection.')),
@@ -43,9 +55,9 @@ const client: Readonly<Record<string, Schema>> = {
   will: nullable(text('Topic of its will.')),
 };
 
-const carried = (what: string): Schema => nullable(count(`${what} Of a connection of the node door.`));
+const carried = (what: string) => nullable(count(`${what} Of a connection of the node door.`));
 
-export const clientSchemas: Readonly<Record<string, Schema>> = {
+export const clientSchemas = {
   Rule: object(
     {
       effect: oneOf(['allow', 'deny']),
@@ -77,13 +89,13 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
       identity: object({
         source: nullable(text('Which authenticator named it.')),
         client_ids: nullable(list(text(), 'Patterns of the client identifiers that it may use.')),
-        rules: nullable(list(ref('Rule'))),
+        rules: nullable(list(ref<Rule>('Rule'))),
         issued_at: nullable(time()),
         expires_at: nullable(time()),
         token_id: nullable(text()),
         key_id: nullable(text()),
       }),
-      quotas: ref('Quotas'),
+      quotas: ref<Partial<Quotas>>('Quotas'),
     },
     'A client with its window, its traffic, its identity and its quotas.',
   ),
@@ -105,8 +117,7 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
     at: time(),
     until: text('RFC 3339, or infinity.'),
     'issued_before?': time('It holds for credentials that were issued before.'),
-    'expelled?': count('Clients that it has ended, in the answer of a deployment to a new ban.'),
-    'is_complete?': flag('False: the time was not enough to end all of them, and the sweep ends the rest.'),
+    ...ended,
   }),
   NewBan: closedObject({
     as: oneOf(BAN_KINDS),
@@ -121,6 +132,13 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
     'issued_before?': moment('With the kind username alone.'),
   }),
 };
+
+type Schemas = typeof clientSchemas;
+export type Client = ValueOf<Schemas['Client']>;
+export type ClientDetails = ValueOf<Schemas['ClientDetails']>;
+export type SubscriptionLine = ValueOf<Schemas['Subscription']>;
+export type TopicLine = ValueOf<Schemas['Topic']>;
+export type BanLine = ValueOf<Schemas['Ban']>;
 
 function moment(description: string): Schema {
   return { type: ['string', 'number', 'null'], description };

@@ -2,14 +2,16 @@ import { count, flag, list, nullable, object, ref, type Schema, text } from '../
 import { boundSchemas } from './bounds.ts';
 import { clientSchemas } from './clients.ts';
 import { messageSchemas } from './messages.ts';
+import { observingSchemas } from './observing.ts';
 import { operatorSchemas } from './operator.ts';
 import { problemSchemas } from './problems.ts';
 import { systemSchemas } from './systems.ts';
+import { userSchemas } from './users.ts';
 
 /** Lists that come in pages. */
 const PAGED = [
   ...(['Client', 'Subscription', 'Topic', 'Ban', 'RetainedMessage', 'Member', 'DeadLetter'] as const),
-  'Tenant',
+  ...(['Tenant', 'User'] as const),
 ] as const;
 
 /** The schemas that operations refer to. */
@@ -20,6 +22,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...systemSchemas,
   ...boundSchemas,
   ...operatorSchemas,
+  ...userSchemas,
+  ...observingSchemas,
   PageMeta: object({
     'page?': count('From 1. At a node.'),
     limit: count('Entries of a page.'),

@@ -9,14 +9,14 @@ import {
   oneOf,
   QOS,
   ref,
-  type Schema,
   text,
   time,
+  type ValueOf,
 } from '../schema.ts';
 
 const ENCODINGS = ['plain', 'base64'];
 
-const retained: Readonly<Record<string, Schema>> = {
+const retained = {
   msgid: text(),
   topic: text(),
   qos: QOS,
@@ -24,7 +24,7 @@ const retained: Readonly<Record<string, Schema>> = {
   expires_at: nullable(time()),
 };
 
-export const messageSchemas: Readonly<Record<string, Schema>> = {
+export const messageSchemas = {
   NewMessage: closedObject({
     topic: text(),
     payload: text(),
@@ -50,6 +50,23 @@ export const messageSchemas: Readonly<Record<string, Schema>> = {
     },
     'clientid?': { description: 'Of EMQX’s older versions: it is not looked at.' },
   }),
+  Event: object(
+    {
+      topic: text(),
+      payload: text(),
+      'payload_encoding?': oneOf(['base64'], 'The payload is not text in UTF-8.'),
+      retain: flag('It was retained when the stream began.'),
+      properties: object({
+        'content_type?': text(),
+        'user_properties?': {
+          type: 'object',
+          additionalProperties: { oneOf: [text(), list(text())] },
+        },
+      }),
+    },
+    'A message, as NewMessage has it.',
+  ),
+  EventGap: object({ topic: text('The filter.'), message: text('For people.') }),
   RetainedMessage: object(retained),
   RetainedMessageWithPayload: object({ ...retained, payload: base64() }),
   Stream: object({
@@ -86,3 +103,10 @@ export const messageSchemas: Readonly<Record<string, Schema>> = {
     clientids: list(text(), 'The clients that make it present.'),
   }),
 };
+
+type Schemas = typeof messageSchemas;
+export type RetainedLine = ValueOf<Schemas['RetainedMessage']>;
+export type RetainedDetails = ValueOf<Schemas['RetainedMessageWithPayload']>;
+export type StreamLine = ValueOf<Schemas['Stream']>;
+export type StreamMessageLine = ValueOf<Schemas['StreamMessage']>;
+export type MemberLine = ValueOf<Schemas['Member']>;

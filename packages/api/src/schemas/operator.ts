@@ -1,6 +1,6 @@
 import { QUOTA_NAMES, USAGE_FIELDS, USAGE_STEPS, type UsageField } from '@apus/broker';
 import { TENANT_KEYS_MAX, TENANT_STATES } from '@apus/identity';
-import { METRICS } from '../metric-names.ts';
+import { METRICS, type MetricName } from '../metric-names.ts';
 import {
   closedObject,
   count,
@@ -13,7 +13,9 @@ import {
   type Schema,
   text,
   time,
+  type ValueOf,
 } from '../schema.ts';
+import { ended } from './users.ts';
 
 const USAGE_TEXTS: Readonly<Record<UsageField, string>> = {
   connectionMs: 'Milliseconds of connections.',
@@ -28,6 +30,10 @@ const USAGE_TEXTS: Readonly<Record<UsageField, string>> = {
   storageByteSeconds: 'Bytes of retained and waiting messages, times the seconds that they were kept.',
   uncertainMs: 'Milliseconds in which more may have been used than was counted.',
 };
+
+const counters = Object.fromEntries(
+  Object.entries(figures(METRICS)).map(([name, each]) => [name, nullable(each)]),
+) as Record<MetricName, Schema<number | null>>;
 
 const orNull = (schema: Schema): Schema => ({ oneOf: [schema, { type: 'null' }] });
 
@@ -45,7 +51,7 @@ const optional = Object.fromEntries(Object.entries(tenant).map(([name, schema]) 
 
 const name = text('Up to 64 letters, digits, ".", "_" and "-".', { pattern: '^[A-Za-z0-9._-]{1,64}$' });
 
-export const operatorSchemas: Readonly<Record<string, Schema>> = {
+export const operatorSchemas = {
   TenantPlan: closedObject(
     Object.fromEntries(QUOTA_NAMES.map((quota) => [`${quota}?`, count()])),
     'Quotas where they differ from those of every tenant; 0 stands for any number.',
@@ -60,7 +66,7 @@ export const operatorSchemas: Readonly<Record<string, Schema>> = {
     { 'publish?': list(text()), 'subscribe?': list(text()) },
     'For tokens that bring no rules.',
   ),
-  Tenant: object({ name, ...optional, state: tenant.state, createdAt: time() }),
+  Tenant: object({ name, ...optional, state: tenant.state, createdAt: time(), ...ended }),
   NewTenant: closedObject({ name, ...optional }),
   TenantChange: closedObject(
     Object.fromEntries(Object.entries(tenant).map(([field, schema]) => [`${field}?`, orNull(schema)])),
@@ -96,8 +102,12 @@ export const operatorSchemas: Readonly<Record<string, Schema>> = {
       uptime_seconds: count(
         'Since when it counts: since the start of a node, or since the month of a deployment began.',
       ),
-      ...Object.fromEntries(Object.entries(figures(METRICS)).map(([name, each]) => [name, nullable(each)])),
+      ...counters,
     },
     'Null: a deployment does not count it.',
   ),
 };
+
+type Schemas = typeof operatorSchemas;
+export type StatsLine = ValueOf<Schemas['Stats']>;
+export type MetricsLine = ValueOf<Schemas['Metrics']>;

@@ -1,20 +1,5 @@
+import { PROBLEM_CODES } from '../problem.ts';
 import { count, list, object, oneOf, ref, type Schema, text } from '../schema.ts';
-
-/** A code for programs. */
-export const PROBLEM_CODES = [
-  ...([
-    'BAD_REQUEST',
-    'ALREADY_EXISTS',
-    'TOO_MANY',
-    'BAD_API_KEY_OR_SECRET',
-    'BAD_TOKEN',
-    'API_CLOSED',
-    'NOT_LOCAL',
-  ] as const),
-  ...(['FORBIDDEN', 'NOT_FOUND', 'CLIENTID_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'POSITION_LOST'] as const),
-  ...(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'TOO_MANY_REQUESTS'] as const),
-  ...(['INTERNAL_ERROR', 'NOT_SUPPORTED', 'NOT_SENT', 'SERVICE_UNAVAILABLE'] as const),
-] as const;
 
 export const problemSchemas: Readonly<Record<string, Schema>> = {
   Problem: object(

@@ -1,12 +1,12 @@
-import type { Ban, BanName } from '../bans.ts';
-import type { Awaitable } from '../flow.ts';
-import type { SessionRef } from '../session.ts';
-import type { Identity } from './authentication.ts';
+import type { Ban, BanName } from '../model/bans.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Bannable, Identity } from '../model/identity.ts';
+import type { SessionRef } from '../model/session.ts';
 
 /** The clients that the operator has banned, and the tokens that it has revoked. Answers from memory, at once. */
 export interface Bans {
   /** The ban that names this client now. Asked at CONNECT and for each packet. `host`: see `Peer.host`. */
-  banOn(identity: Identity, clientId: string, host: string | undefined): Ban | undefined;
+  banOn(identity: Bannable, clientId: string, host: string | undefined): Ban | undefined;
 
   /** The ban of this address, for a door whose client has not named itself yet. */
   banOnHost(host: string | undefined): Ban | undefined;

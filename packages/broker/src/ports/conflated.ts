@@ -1,4 +1,4 @@
-import type { Awaitable } from '../flow.ts';
+import type { Awaitable } from '../model/flow.ts';
 
 /** The subscribers of a filter that are sent the newest message of each topic once in an interval. */
 export interface ConflatedGroup {

@@ -1,7 +1,7 @@
 import type { DisconnectPacket, Packet } from '@apus/mqtt';
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { ConnectionId, Delivery } from '../session.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import type { ConnectionId, Delivery } from '../model/session.ts';
 
 /** Why a delivery was not sent. */
 export type PushFailure =

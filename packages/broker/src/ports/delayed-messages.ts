@@ -1,6 +1,6 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { Publisher } from './delivery-quota.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Publisher } from '../model/identity.ts';
+import type { Message } from '../model/message.ts';
 
 /** Messages that are published later: `$delayed/SECONDS/TOPIC`. */
 export interface DelayedMessages {

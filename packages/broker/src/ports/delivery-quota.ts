@@ -1,23 +1,8 @@
-import type { Awaitable } from '../flow.ts';
-import type { Identity } from './authentication.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Publisher } from '../model/identity.ts';
+import type { DeliveryPayer } from '../model/quota-holder.ts';
+
 import type { WideFilter } from './fan-out.ts';
-
-/** The client that is charged for a message: see `quotaHolderOf`. */
-export interface Publisher {
-  readonly identity: Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas' | 'plan'>;
-  readonly clientId: string;
-}
-
-/** The publisher of a message, for another process that delivers it too and does not know its quotas. */
-export interface DeliveryPayer {
-  /** The `quotaHolderKey`. Undefined: other processes do not charge the identity. */
-  readonly holder: string | undefined;
-  /** The cost of one delivery to the identity's account, in milliseconds; the next field has the tenant's. */
-  readonly identityMs: number;
-  readonly tenantMs: number;
-  /** How much of a delivery the publisher has paid for in advance at the process that charges this payer: 0 to 1. */
-  readonly paid: number;
-}
 
 /** Bounds the deliveries of one publisher. */
 export interface DeliveryQuota {
@@ -38,11 +23,18 @@ export interface DeliveryQuota {
   charge?(tenant: string, payer: DeliveryPayer, deliveries: number): void;
 }
 
-/** Limits the writes of one client to a store that is billed by the write. */
+/** Limits what one client writes to a store that is billed by use, and has it read. */
 export interface WriteQuota {
   /**
    * Charges a client: one write for each filter of a SUBSCRIBE or UNSUBSCRIBE, and one for each kilobyte begun of a
    * message to be retained. False when its quota is used up for now: then nothing is written.
    */
   take(client: Publisher, writes: number): Awaitable<boolean>;
+  /**
+   * Charges a client for the read units of retained messages and of streams' history, after they were read: five for
+   * each write that its quota allows. False when nothing more may be read for it now. @default any number
+   */
+  takeReads?(client: Publisher, units: number): Awaitable<boolean>;
+  /** Whether this process knows that `takeReads` would refuse now. @default it does not */
+  hasReadAll?(client: Publisher): boolean;
 }

@@ -1,4 +1,4 @@
-import type { SessionRef } from '../session.ts';
+import type { SessionRef } from '../model/session.ts';
 
 /** Why a session did not get a message. */
 export type DropReason =
@@ -8,7 +8,7 @@ export type DropReason =
   | 'slow-consumer'
   /** Larger than the client's Maximum Packet Size, or than the door can carry. */
   | 'too-large'
-  /** Rules have changed since the message was queued. */
+  /** Rules have changed since the message was queued, or its subscription was made. */
   | 'not-authorized'
   /** QoS 0: the identity has expired. (At QoS 1 and 2 messages wait for its renewal.) */
   | 'identity-expired';
@@ -37,4 +37,6 @@ export interface Drops {
   isDue(session: SessionRef, isUrgent: boolean): boolean;
   /** Takes the notice, which counts as told. */
   take(session: SessionRef): DropNotice;
+  /** The session has ended. */
+  forget(session: SessionRef): void;
 }

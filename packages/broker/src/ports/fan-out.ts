@@ -1,7 +1,7 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { ShareName } from '../session.ts';
-import type { DeliveryPayer } from './delivery-quota.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import type { DeliveryPayer } from '../model/quota-holder.ts';
+import type { ShareName } from '../model/session.ts';
 
 /** A filter with more subscribers than one process should serve: the others stand in shards. */
 export interface WideFilter {

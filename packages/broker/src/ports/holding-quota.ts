@@ -1,7 +1,7 @@
-import type { Awaitable } from '../flow.ts';
-import type { SessionRef } from '../session.ts';
-import type { Publisher } from './delivery-quota.ts';
-import type { RetainedHolder } from './retained.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Publisher } from '../model/identity.ts';
+import type { RetainedHolder } from '../model/quota-holder.ts';
+import type { SessionRef } from '../model/session.ts';
 
 /** The quota that has no room for one more. */
 export interface ExceededHolding {

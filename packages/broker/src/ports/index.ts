@@ -1,5 +1,7 @@
-import type { Conflation } from '../conflation.ts';
-import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Conflation } from '../model/conflation.ts';
+
+import type { AuthenticationMethod, Authenticator, Authorizer, ChangedRights } from './authentication.ts';
 import type { Bans } from './bans.ts';
 import type { ConflatedGroups } from './conflated.ts';
 import type { Connections } from './connections.ts';
@@ -19,7 +21,7 @@ import type { RetainedStore } from './retained.ts';
 import type { SessionStore } from './sessions.ts';
 import type { Streams } from './streams.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
-import type { Clock, Timers } from './timers.ts';
+import type { Timers } from './timers.ts';
 
 /** The ports that a store package provides. */
 export interface Stores {
@@ -70,6 +72,8 @@ export interface Ports extends Stores {
   /** By Authentication Method name. */
   readonly authenticationMethods: ReadonlyMap<string, AuthenticationMethod>;
   readonly authorizer: Authorizer;
+  /** Absent if subscriptions end in the turn of the event loop in which their rules change. */
+  readonly changedRights?: ChangedRights;
   /** Absent if there are no bans. */
   readonly bans?: Bans;
   /** A short random identifier, unique for all practical purposes. */
@@ -90,7 +94,6 @@ export type * from './log.ts';
 export type * from './memory.ts';
 export type * from './outbox.ts';
 export type * from './outlet.ts';
-export type * from './page.ts';
 export type * from './payloads.ts';
 export type * from './presence.ts';
 export type * from './queues.ts';

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../flow.ts';
-import type { LinkState } from '../link.ts';
-import type { ConnectionId } from '../session.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { LinkState } from '../model/link.ts';
+import type { ConnectionId } from '../model/session.ts';
 
 /** The packets that came for a client while it had no connection. */
 export interface KeptPackets {

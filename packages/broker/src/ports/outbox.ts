@@ -1,6 +1,6 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { Delivery } from '../session.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import type { Delivery } from '../model/session.ts';
 
 /** A message and the recipients that it still has to be sent to. */
 export interface Routed {
@@ -18,6 +18,8 @@ export interface Outbox {
   add(routed: Routed): void;
   /** Delivers everything it holds, if a message of this topic is among it. */
   flush(topic: string): Awaitable<void>;
-  /** Runs `does` when everything that the event has caused has left, and not before. */
+  /** Runs `looks` when everything has left. It may cause more to be sent, and look again after that. */
+  look(looks: () => Awaitable<void>): void;
+  /** Runs `does` when everything that the event and its looks have caused has left, and not before. */
   whenLeft(does: () => Awaitable<void>): void;
 }

@@ -1,5 +1,6 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Publisher } from '../model/identity.ts';
+import type { Message } from '../model/message.ts';
 
 /** Hands messages to another system, before subscribers get them and before their publisher is answered. */
 export interface Outlet {
@@ -16,5 +17,8 @@ export interface Outlet {
    * Whether the queues of messages that leave later have room. Asked in the turn in which a message is queued, so that
    * no acknowledged message is dropped. Absent if there are no such queues.
    */
-  hasRoom?(tenant: string, message: Message): boolean;
+  hasRoom?(tenant: string, message: Message, publisher: Publisher | undefined): boolean;
+
+  /** Told in the turn in which a message of QoS 1 or 2 is queued, right before. */
+  queued?(tenant: string, message: Message, publisher: Publisher | undefined): void;
 }

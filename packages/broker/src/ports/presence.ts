@@ -1,9 +1,11 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { QuotaHolder } from '../quota-holder.ts';
-import type { ConnectionId, SessionRef } from '../session.ts';
+import type { PresenceRefusal } from '../model/accept-outcome.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import type { PageLimit } from '../model/page.ts';
+import type { QuotaHolder } from '../model/quota-holder.ts';
+import type { ConnectionId, SessionRef } from '../model/session.ts';
 import type { WideFilter } from './fan-out.ts';
-import type { PageLimit } from './page.ts';
+
 import type { RetainedPage } from './retained.ts';
 
 /** A member of a room: `$presence/ROOM/MEMBER`. */
@@ -27,9 +29,6 @@ export interface PresenceOwner {
   /** An earlier process may have handled the message, and died before it told watchers. @default false */
   readonly isRepetition?: boolean;
 }
-
-/** Why a member is refused. */
-export type PresenceRefusal = 'room-full' | 'owners-full' | 'rooms-full' | 'memory-full';
 
 export interface PresenceChange {
   /**

@@ -1,8 +1,8 @@
 import type { PacketId } from '@apus/mqtt';
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { ConnectionId, Delivery, Queued, QueuedPublish, SessionRef } from '../session.ts';
-import type { PageLimit } from './page.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import type { PageLimit } from '../model/page.ts';
+import type { ConnectionId, Delivery, Queued, QueuedPublish, SessionRef } from '../model/session.ts';
 
 /** How much the queue of one session may hold, and which messages it drops when it is full. */
 export interface QueueLimits {

@@ -1,12 +1,20 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message } from '../message.ts';
-import type { QuotaHolder } from '../quota-holder.ts';
-import type { PageLimit } from './page.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import type { PageLimit } from '../model/page.ts';
+import type { RetainedHolder } from '../model/quota-holder.ts';
 
 export interface RetainedPage {
   readonly messages: readonly Message[];
   /** The cursor of the next page; undefined after the last one. */
   readonly next: string | undefined;
+  /**
+   * Entries that the store has looked at; where it is billed by read units, the entries that cost as much.
+   *
+   * @default as many as there are messages
+   */
+  readonly lookedAt?: number;
+  /** Read units that the store was billed for it. @default it is not billed by them */
+  readonly readUnits?: number;
 }
 
 /** How much may be retained for one tenant. */
@@ -16,13 +24,6 @@ export interface RetainedLimits {
   readonly bytesMax: number;
   /** The holder for whom the message is retained. Undefined: no client. */
   readonly holder?: RetainedHolder | undefined;
-}
-
-/** How much one identity may retain. A message counts for its last publisher. */
-export interface RetainedHolder {
-  readonly holder: QuotaHolder;
-  readonly messagesMax: number;
-  readonly bytesMax: number;
 }
 
 export interface RetainedStore {

@@ -1,9 +1,10 @@
 import type { Will } from '@apus/mqtt';
-import type { BindingRank } from '../client-ids.ts';
-import type { Awaitable } from '../flow.ts';
-import type { MessageId } from '../message.ts';
-import type { Attachment, ConnectionId, SessionRef } from '../session.ts';
-import type { Identity } from './authentication.ts';
+import type { BindingRank } from '../model/client-ids.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Identity } from '../model/identity.ts';
+import type { MessageId } from '../model/message.ts';
+import type { Attachment, ConnectionId, SessionRef } from '../model/session.ts';
+
 import type { Reservation } from './holding-quota.ts';
 import type { PresencePlace } from './presence.ts';
 
@@ -66,9 +67,10 @@ export interface OpenSession {
   readonly resumes?: { readonly incarnation: string; readonly from: ConnectionId } | undefined;
   /**
    * Decides on a will that stands where the session is opened: true if it is published now, false if the return of the
-   * client withdraws it. `present`: the session continues. `open` may call this more than once, so it has no effects.
+   * client withdraws it. `present`: the session continues. `nowMs`: by the clock of the store. `open` may call this more
+   * than once, so it has no effects.
    */
-  isWillOwed(previous: SessionRecord, present: boolean): boolean;
+  isWillOwed(previous: SessionRecord, present: boolean, nowMs: number): boolean;
   /**
    * Reserved room. A store that waits before it counts the session releases it in the turn in which it counts.
    * @default none is reserved

@@ -1,8 +1,8 @@
-import type { Awaitable } from '../flow.ts';
-import type { Message, MessageId } from '../message.ts';
-import type { StreamDeclaration, StreamDeclarations } from '../streams/declaration.ts';
-import type { StreamFeed } from '../streams/feed.ts';
-import type { PageLimit } from './page.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { Message, MessageId } from '../model/message.ts';
+import type { PageLimit } from '../model/page.ts';
+import type { StreamDeclaration, StreamDeclarations } from '../model/stream-declaration.ts';
+import type { StreamFeed } from '../model/stream-feed.ts';
 
 /** A message of a stream and its place in the topic's log. */
 export interface StreamEntry {
@@ -59,6 +59,8 @@ export interface AppendOptions {
   readonly nowMs: number;
   /** Appends even if limits forbid it: the publisher of a will could not be told. */
   readonly isForced: boolean;
+  /** The `quotaHolderKey` for which the topic is opened, if it is new. @default the broker's own */
+  readonly holder?: string | undefined;
 }
 
 /** Numbers of one stream, for operators. */
@@ -72,7 +74,7 @@ export interface StreamFigures {
 export interface StreamStore {
   /**
    * Appends the message to its topic's log. 'full', and nothing changed: there is no memory, or the stream has as many
-   * topics as it may. 'contended': so many handlers publish to the topic that this one found no place in its time. The
+   * topics as it may, in all or of this holder (`mayOpen`). 'contended': so many handlers publish to the topic that this one found no place in its time. The
    * calls of one process for one topic are numbered in their order, if it waits for each.
    */
   append(
@@ -97,6 +99,7 @@ export interface StreamStore {
     stream: StreamDeclaration,
     topic: string,
     nowMs: number,
+    holder?: string,
   ): Awaitable<StreamTail | 'full' | 'contended'>;
 
   /** Number of the first message from `from` on that is handed out; `last + 1` if there is none. */
@@ -130,13 +133,20 @@ export interface StreamStore {
     limit: PageLimit,
   ): Awaitable<readonly StreamEntry[] | 'lost'>;
 
-  /** The newest message of each key among those that are handed out, by their numbers. */
+  /**
+   * The newest message of each key among those that are handed out, up to the tail: those after number `after`,
+   * ascending, a page of `limit`; empty at the end. A message that replaces or deletes a value between two pages is newer than
+   * the tail, and so in the history after it. 'lost': the epoch has changed, which a store may not notice that serves no
+   * reader of several pages.
+   */
   lastValues(
     tenant: string,
     stream: StreamDeclaration,
     tail: StreamTopicTail,
+    after: number,
+    limit: PageLimit,
     nowMs: number,
-  ): Awaitable<readonly StreamEntry[]>;
+  ): Awaitable<readonly StreamEntry[] | 'lost'>;
 
   /** Topics of the stream that the filter matches; 'too-many' above `countMax`. */
   topics(

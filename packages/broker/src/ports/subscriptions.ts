@@ -1,33 +1,29 @@
-import type { Awaitable } from '../flow.ts';
-import type { ConnectionId, SessionRef, Subscriber, Subscription } from '../session.ts';
+import type { Awaitable } from '../model/flow.ts';
+import type { QuotaHolder } from '../model/quota-holder.ts';
+import type {
+  ConnectionId,
+  FilterName,
+  MatchedFilter,
+  SessionRef,
+  Subscriber,
+  Subscription,
+} from '../model/session.ts';
 
 export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
-
-/** A filter that matches a topic name, with its subscribers. */
-export interface MatchedFilter {
-  readonly topicFilter: string;
-  /** The share group: one of the subscribers gets the message. */
-  readonly shareGroup?: string | undefined;
-  /** Valid until the caller next waits for a port. */
-  readonly subscribers: readonly Subscriber[];
-  /** Further subscribers stand in this many shards, which `FanOut` serves. Absent: there are no others. */
-  readonly shards?: number;
-  /** The workers of these shards are far behind. */
-  readonly isBehind?: boolean;
-  /** Intervals of the filter's conflated groups (`ConflatedGroups`) that have no armed tick. @default none */
-  readonly unarmedMs?: readonly number[];
-}
 
 export interface SubscriptionStore {
   /**
    * Stores subscriptions of one session, each atomically; one with the same filter (and share group) is replaced
    * [MQTT-3.8.4-3]. When this resolves every `match` finds them. A session holds at most `maximum`, counted by weight
    * (`subscriptionWeight`); further new filters are answered 'over-limit'. Answers in the order of the argument.
+   *
+   * @param holder brings the shapes of the filters, of which a store may allow each holder a share
    */
   put(
     session: SessionRef,
     subscriptions: readonly Subscription[],
     maximum: number,
+    holder?: QuotaHolder,
   ): Awaitable<readonly SubscribeOutcome[]>;
 
   /** Returns which of them existed, in the order of the argument. */
@@ -55,9 +51,4 @@ export interface SubscriptionStore {
 
   /** The subscriptions of one session. */
   list(session: SessionRef): Awaitable<readonly Subscription[]>;
-}
-
-export interface FilterName {
-  readonly topicFilter: string;
-  readonly shareGroup?: string | undefined;
 }

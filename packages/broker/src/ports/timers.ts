@@ -1,10 +1,5 @@
-import type { Awaitable } from '../flow.ts';
-import type { ConnectionId, SessionRef } from '../session.ts';
-
-/** Milliseconds since the epoch. */
-export interface Clock {
-  now(): number;
-}
+import type { Awaitable } from '../model/flow.ts';
+import type { ConnectionId, SessionRef } from '../model/session.ts';
 
 /**
  * Something that is due later. A timer decides nothing: when it fires the broker looks at the session, so a timer that
@@ -17,7 +12,7 @@ export interface Timer {
   readonly connectionId: ConnectionId;
 }
 
-/** A timer and its time, in ms since the epoch. */
+/** A timer and its time, by the wall clock. */
 export interface DueTimer {
   readonly timer: Timer;
   readonly dueAtMs: number;

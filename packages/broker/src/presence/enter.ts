@@ -1,10 +1,10 @@
-import type { AcceptOutcome } from '../accept-outcome.ts';
 import type { Context } from '../context.ts';
-import { type Flow, waitFor } from '../flow.ts';
-import { type Connection, type Link, namesOfSession } from '../link.ts';
-import type { Message } from '../message.ts';
+import type { AcceptOutcome } from '../model/accept-outcome.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import { type Connection, type Link, namesOfSession } from '../model/link.ts';
+import type { Message } from '../model/message.ts';
+import { quotaHolderOf } from '../model/quota-holder.ts';
 import type { Presence, PresenceChange, PresenceLimits, PresencePlace } from '../ports/index.ts';
-import { quotaHolderOf } from '../quota-holder.ts';
 import { leaveRoom } from './leave-rooms.ts';
 import { parsePresence } from './names.ts';
 import { noteChange, tickMs, watchersOf } from './tell.ts';

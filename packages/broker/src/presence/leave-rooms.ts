@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import { whenDelivered } from '../deliver.ts';
-import { type Flow, waitFor } from '../flow.ts';
+import { whenDelivered } from '../deliver/deliver.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import type { ConnectionId, SessionRef } from '../model/session.ts';
 import type { Presence, PresenceChange, PresencePlace, SessionRecord } from '../ports/index.ts';
-import type { ConnectionId, SessionRef } from '../session.ts';
 import { noteChange } from './tell.ts';
 
 /**

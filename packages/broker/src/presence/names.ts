@@ -1,11 +1,17 @@
 import { containsWildcard, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from '../context.ts';
-import type { Message } from '../message.ts';
-import { messageBytes } from '../page.ts';
+import type { Message } from '../model/message.ts';
+import { messageBytes } from '../model/page.ts';
 
 const PRESENCE = '$presence';
 const PREFIX = `${PRESENCE}/`;
 const OCCUPANCY_PREFIX = '$occupancy/';
+
+/**
+ * Bytes of a member's topic, so that its room and its own name are short: the rooms of a session stand in one item of
+ * DynamoDB, of at most 400 KB, with its will. Beyond it: 0x90.
+ */
+const PRESENCE_TOPIC_BYTES_MAX = 1_024;
 
 const NOT_HERE = 'this door keeps no presence';
 
@@ -51,7 +57,12 @@ export function presenceViolation(
     const reason = `${JSON.stringify(topic)} is not $presence/ROOM/MEMBER, with one level for each`;
     return new Violation(ReasonCode.TopicNameInvalid, reason);
   }
-  const bytes = messageBytes(message) - Buffer.byteLength(topic);
+  const topicBytes = Buffer.byteLength(topic);
+  if (topicBytes > PRESENCE_TOPIC_BYTES_MAX) {
+    const reason = `the topic of a member has ${topicBytes} bytes, and at most ${PRESENCE_TOPIC_BYTES_MAX} are taken`;
+    return new Violation(ReasonCode.TopicNameInvalid, reason);
+  }
+  const bytes = messageBytes(message) - topicBytes;
   if (bytes <= limits.presenceBytesMax) return undefined;
   const reason = `the data of a member have ${bytes} bytes, and at most ${limits.presenceBytesMax} are taken`;
   return new Violation(ReasonCode.QuotaExceeded, reason);

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
-import { whenDelivered } from '../deliver.ts';
-import { type Flow, waitFor } from '../flow.ts';
-import type { Message } from '../message.ts';
+import { lookWhenDelivered, whenDelivered } from '../deliver/deliver.ts';
+import { sendToAll, wideFilters } from '../deliver/wide.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
 import type { Presence, PresenceChange, PresencePlace, PresenceStore, ToldMember } from '../ports/index.ts';
-import { underWay } from '../under-way.ts';
-import { sendToAll, wideFilters } from '../wide.ts';
+import { underWay } from '../publish/under-way.ts';
 import { occupancyTopic, presenceTopic } from './names.ts';
 
 /** A room with more watchers is told its changes at ticks, so that the cost of a join does not grow with them. */
@@ -110,7 +110,7 @@ function* tellOrNote(
   const delayMs = tickMs(watchers);
   const isTold = delayMs === undefined && (yield* underWay(sendMember(context, tenant, told)));
   if (isTold)
-    yield* whenDelivered(context, () => tellAgain(context, store, place, told.message, RETELLS_MAX));
+    yield* lookWhenDelivered(context, () => tellAgain(context, store, place, told.message, RETELLS_MAX));
   else yield* underWay(waitFor(store.note?.(place, told)));
   const hasNumber =
     isCounted && (yield* waitFor(subscriptions.match(tenant, occupancyTopic(room)))).length > 0;
@@ -140,7 +140,7 @@ function* tellAgain(
   if (message?.id === told?.id) return;
   const topic = presenceTopic(place.room, place.member);
   yield* sendMember(context, place.tenant, { topic, message, before: told });
-  yield* whenDelivered(context, () => tellAgain(context, store, place, message, left - 1));
+  yield* lookWhenDelivered(context, () => tellAgain(context, store, place, message, left - 1));
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { Context } from '../context.ts';
-import { type Flow, waitFor } from '../flow.ts';
-import type { Message } from '../message.ts';
+import type { AcceptOptions } from '../model/accept-outcome.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import type { Message } from '../model/message.ts';
+import { holderKeyOf } from '../model/quota-holder.ts';
+import type { Delivery } from '../model/session.ts';
+import type { StreamDeclaration } from '../model/stream-declaration.ts';
 import type { StreamAppended } from '../ports/index.ts';
-import type { Delivery } from '../session.ts';
-import type { StreamDeclaration } from './declaration.ts';
+
 import { keyOf } from './position.ts';
 
 export function streamOf({ ports: { streams } }: Context, topic: string): StreamDeclaration | undefined {
@@ -24,7 +27,7 @@ export function* append(
   tenant: string,
   stream: StreamDeclaration,
   message: Message,
-  isWill: boolean,
+  { isWill = false, publisher }: AcceptOptions,
 ): Flow<Placed | 'full' | 'contended'> {
   const { streams, clock, log } = context.ports;
   if (streams === undefined) throw new Error('there are no streams');
@@ -33,7 +36,8 @@ export function* append(
     const found = yield* waitFor(store.findAppended(tenant, message.topic, message.id));
     if (found !== undefined) return { ...found, isFound: true };
   }
-  const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill };
+  const holder = holderKeyOf(publisher);
+  const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill, holder };
   const appended = yield* waitFor(store.append(tenant, stream, message, options));
   if (typeof appended !== 'string') return { ...appended, isFound: false };
   log.warn(`stream-${appended}`, { stream: stream.name, topic: message.topic });

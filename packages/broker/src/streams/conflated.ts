@@ -1,9 +1,11 @@
 import type { Context } from '../context.ts';
-import { whenDelivered } from '../deliver.ts';
-import { type Flow, waitFor } from '../flow.ts';
-import { isExpired } from '../message.ts';
-import type { ConflatedGroup, ConflatedTick, MatchedFilter, StreamTopicTail } from '../ports/index.ts';
-import { fanOutOf } from '../wide.ts';
+import { whenDelivered } from '../deliver/deliver.ts';
+import { fanOutOf } from '../deliver/wide.ts';
+import { steadyNow } from '../model/clock.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import { isExpired } from '../model/message.ts';
+import type { MatchedFilter } from '../model/session.ts';
+import type { ConflatedGroup, ConflatedTick, StreamTopicTail } from '../ports/index.ts';
 import { formatPosition, placedMessage } from './position.ts';
 import { TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
 
@@ -38,7 +40,7 @@ export function* tellConflated(context: Context, group: ConflatedGroup, tickId: 
   const { conflated, clock } = context.ports;
   const tick = yield* waitFor(conflated?.begin(group, tickId));
   if (tick === undefined || tick === 'over') return;
-  const nextAtMs = clock.now() + group.intervalMs;
+  const nextAtMs = steadyNow(clock) + group.intervalMs;
   const told = new Map<string, string>();
   for (const tail of yield* tailsOf(context, group)) {
     const position = positionOf(tail);
@@ -49,7 +51,7 @@ export function* tellConflated(context: Context, group: ConflatedGroup, tickId: 
     yield* waitFor(tick.done(told));
     const tails = yield* tailsOf(context, group);
     if (tails.every((tail) => told.get(tail.topic) === positionOf(tail))) return;
-    yield* waitFor(conflated?.arm(group, Math.max(0, nextAtMs - clock.now())));
+    yield* waitFor(conflated?.arm(group, Math.max(0, nextAtMs - steadyNow(clock))));
   });
 }
 

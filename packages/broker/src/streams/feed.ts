@@ -1,133 +1,23 @@
 import { ReasonCode } from '@apus/mqtt';
 import type { Context } from '../context.ts';
-import { deliver } from '../deliver.ts';
-import { type Flow, finish, run, waitFor } from '../flow.ts';
-import type { MatchedFilter, StreamEntry, StreamTopicTail } from '../ports/index.ts';
-import { route } from '../route.ts';
-import type { SessionRef } from '../session.ts';
+import { deliver } from '../deliver/deliver.ts';
+import { route } from '../deliver/route.ts';
+import { type Flow, run, waitFor } from '../model/flow.ts';
+import type { Reader } from '../model/session.ts';
+import type { StreamDeclaration } from '../model/stream-declaration.ts';
+import type { Place } from '../model/stream-feed.ts';
+import type { StreamEntry, StreamTopicTail } from '../ports/index.ts';
+import { disconnectFor } from '../reply.ts';
 import { liveReaders, streamOf } from './append.ts';
-import type { StreamDeclaration } from './declaration.ts';
+
 import { placedMessage } from './position.ts';
-import { isOnItsConnection, type Reader, StreamReader } from './reader.ts';
+import { StreamReader } from './reader.ts';
 
 /** Entries that are read at a time if some have not arrived. */
 const PAGE = { messages: 100, bytes: 1024 * 1024 };
 
-/** Places looked at for each arriving entry: places without readers are deleted as fast as new ones are made. */
-const SWEEP_LENGTH = 2;
-
 const OVERTAKEN =
   'messages of a stream that this client has not been sent are not kept any more: subscribe again';
-
-/** The matching filters that have subscribers in this process. Valid in the turn of the call. */
-export type MatchHere = (tenant: string, topic: string) => readonly MatchedFilter[];
-
-/** How far the readers of this process have been sent the log of one topic. */
-interface Place {
-  readonly tenant: string;
-  readonly topic: string;
-  /** Which one of the places that this process has opened. */
-  readonly opening: number;
-  epoch: string;
-  /** Number of the last entry that readers were sent. */
-  last: number;
-  /** The highest number that is known to exist. */
-  upTo: number;
-  /** An entry of another epoch has come. */
-  isUnsure: boolean;
-  /** Set while entries are read that have not arrived. */
-  reading: Promise<void> | undefined;
-}
-
-/**
- * For processes that append to one log, and hand messages to each other: keeps the position of this process in each
- * topic that one of its clients reads. An entry goes to live readers when all entries before it have gone:
- *
- *     process A                  process B                  this one, which has given 4 to its readers
- *     appends 5                  appends 6
- *                                hands 6 over               6: waits. Reads behind 4: 5 and 6 go to the readers
- *     hands 5 over                                          5: has been sent already
- */
-export class StreamFeed {
-  readonly #matchHere: MatchHere;
-  readonly #places = new Map<string, Place>();
-  #sweep: Iterator<Place> = [].values();
-  #openings = 0;
-
-  constructor(matchHere: MatchHere) {
-    this.#matchHere = matchHere;
-  }
-
-  /** How many topics it follows. */
-  get size(): number {
-    return this.#places.size;
-  }
-
-  /** Places that it has opened. */
-  get openings(): number {
-    return this.#openings;
-  }
-
-  /** The open places of a tenant that were opened behind so many others. */
-  openedSince(tenant: string, openings: number): Place[] {
-    return [...this.#places.values()].filter((place) => place.opening > openings && place.tenant === tenant);
-  }
-
-  find(tenant: string, topic: string): Place | undefined {
-    return this.#places.get(nameOf(tenant, topic));
-  }
-
-  open(tenant: string, topic: string, epoch: string, last: number): Place {
-    this.#openings += 1;
-    const own = { tenant, topic, opening: this.#openings };
-    const place = { ...own, epoch, last, upTo: last, isUnsure: false, reading: undefined };
-    this.#places.set(nameOf(tenant, topic), place);
-    return place;
-  }
-
-  forget({ tenant, topic }: Place): void {
-    this.#places.delete(nameOf(tenant, topic));
-  }
-
-  /** The matching filters with subscribers in this process, readers or not. */
-  matched(tenant: string, topic: string): readonly MatchedFilter[] {
-    return this.#matchHere(tenant, topic).filter(({ shareGroup }) => shareGroup === undefined);
-  }
-
-  /** The readers of this process that are on their connections. */
-  readers(tenant: string, topic: string): ReadBy[] {
-    const found: ReadBy[] = [];
-    for (const { subscribers } of this.matched(tenant, topic))
-      for (const { session, subscription } of subscribers) {
-        const { reader } = subscription;
-        if (reader !== undefined && isOnItsConnection(reader, session)) found.push({ session, reader });
-      }
-    return found;
-  }
-
-  /** Deletes some places without readers. */
-  sweep(): void {
-    for (let left = SWEEP_LENGTH; left > 0; left -= 1) {
-      const next = this.#sweep.next();
-      if (next.done) {
-        this.#sweep = this.#places.values();
-        return;
-      }
-      const { tenant, topic, reading } = next.value;
-      if (reading === undefined && this.readers(tenant, topic).length === 0) this.forget(next.value);
-    }
-  }
-}
-
-function nameOf(tenant: string, topic: string): string {
-  return `${tenant}\0${topic}`;
-}
-
-/** A reader of this process, and its session. */
-interface ReadBy {
-  readonly session: SessionRef;
-  readonly reader: Reader;
-}
 
 /** Sends the entry to the readers of this process, in order and once, whichever process has appended it. */
 export function* feed(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
@@ -223,7 +113,7 @@ function hasBegun(reader: Reader): boolean {
 function* give(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
   const matched = context.ports.streams?.feed?.matched(tenant, entry.message.topic) ?? [];
   const placed = placedMessage(entry);
-  yield* finish(deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched))));
+  yield* deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched)));
 }
 
 /** Reads the entries that have not arrived. One call at a time for each topic; other callers wait for it. */
@@ -295,8 +185,8 @@ function* overtaken(context: Context, stream: StreamDeclaration, place: Place): 
   for (const { session, reader } of context.ports.streams?.feed?.readers(tenant, topic) ?? []) {
     // A reader that is behind or joins notes that it has to read up to there.
     if (!reader.takes(session, { epoch, number: upTo, message: { topic } }, connections)) continue;
-    const properties = { reasonString: OVERTAKEN };
-    const disconnect = { type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded, properties } as const;
+    const disconnect =
+      session.attachment && disconnectFor(session.attachment, ReasonCode.QuotaExceeded, OVERTAKEN);
     yield* waitFor(connections.close(reader.connectionId, disconnect));
   }
 }

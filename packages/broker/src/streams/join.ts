@@ -1,15 +1,23 @@
 import { containsWildcard, type UserProperties } from '@apus/mqtt';
 import type { Context } from '../context.ts';
-import { type Flow, waitFor } from '../flow.ts';
-import type { Connection } from '../link.ts';
-import type { StreamEntry, StreamStore, StreamTopicTail } from '../ports/index.ts';
-import type { StreamDeclaration } from './declaration.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import type { Connection, PastRoom } from '../model/link.ts';
+import { messageBytes } from '../model/page.ts';
+import { holderKeyOf } from '../model/quota-holder.ts';
+import type { Reader } from '../model/session.ts';
+import type { StreamTopicTail } from '../ports/index.ts';
+import { chargeReads, mayRead, READ_UNIT_BYTES } from '../subscribe/write-quota.ts';
 import { holdGiven, reach } from './feed.ts';
 import type { StreamFilter } from './names.ts';
-import { formatPosition, type StreamKind, type StreamPosition, StreamProperty } from './position.ts';
-import { type Past, type PastRoom, readAtOnce, TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
-import { type Reader, StreamReader, TOPICS_BEHIND_MAX } from './reader.ts';
+import { formatPosition, type StreamPosition, StreamProperty } from './position.ts';
+import { type Begin, type Past, type Reading, readAtOnce, TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
+import { StreamReader, TOPICS_BEHIND_MAX } from './reader.ts';
 import type { StartFrom, StreamStart } from './start.ts';
+
+const FIRST = { messages: 1, bytes: 1 };
+
+/** Bytes of a user property beside its name and its value. */
+const PROPERTY_BYTES = 5;
 
 /** A subscription to a stream that a SUBSCRIBE asks for. */
 export interface Joining extends StreamFilter {
@@ -25,15 +33,6 @@ export interface Joined {
   readonly past: readonly Past[];
 }
 
-/** Where a reader begins in one topic. Without `after` it is live at once. */
-export interface Begin {
-  readonly isRecovered: boolean;
-  readonly after?: number;
-  readonly kind?: StreamKind;
-  /** The last values, in the place of messages. */
-  readonly values?: StreamEntry[];
-}
-
 /**
  * Finds where a reader begins in each topic, after its subscription was stored: from then on each message is held back
  * from it or sent to it, so history and live messages meet without a gap.
@@ -42,19 +41,26 @@ export interface Begin {
  */
 export function* join(
   context: Context,
-  { identity: { tenant } }: Connection,
+  connection: Connection,
   joining: Joining,
   room: PastRoom | undefined,
-): Flow<Joined | 'full' | 'contended' | 'too-many'> {
+): Flow<Joined | 'full' | 'contended' | 'too-many' | 'exhausted'> {
   const { streams, clock } = context.ports;
+  const { tenant } = connection.identity;
+  if (!mayRead(context, connection)) return 'exhausted';
   if (streams === undefined) throw new Error('there are no streams');
   const { reader, start, stream } = joining;
   const nowMs = clock.now();
   const isOrdered = reader instanceof StreamReader;
-  const reading: Reading = { store: streams.store, tenant, stream, nowMs, isOrdered };
+  const { identity, session } = connection;
+  const holder = holderKeyOf({ identity, clientId: session.clientId });
+  const reading: Reading = { store: streams.store, tenant, stream, nowMs, isOrdered, holder };
   const openings = streams.feed?.openings ?? 0;
   const tails = yield* tailsOf(context, reading, joining);
-  if (typeof tails === 'string') return tails;
+  if (typeof tails === 'string') {
+    yield* chargeReads(context, connection, tails === 'too-many' ? TOPICS_AT_ONCE_MAX : 1);
+    return tails;
+  }
   yield* reach(context, tenant, reader, tails);
   const told: [string, string][] = [];
   const past: Past[] = [];
@@ -62,9 +68,13 @@ export function* join(
   for (const tail of tails) {
     const begin = yield* beginIn(reading, start, tail);
     isRecovered &&= begin.isRecovered;
-    let first = firstOf(begin);
-    if (reader instanceof StreamReader) place(reader, tail, begin);
-    else if (room !== undefined) {
+    let first: number | undefined;
+    if (reader instanceof StreamReader) {
+      const found = yield* firstOf(reading, tail, begin);
+      if (found === 'lost') return 'contended';
+      first = found;
+      place(reader, tail, begin, first);
+    } else if (room !== undefined) {
       const read = yield* readAtOnce(reading, tail, begin, room);
       isRecovered &&= read.isWhole;
       first = read.past[0]?.entry.number;
@@ -72,6 +82,8 @@ export function* join(
     }
     if (tails.length <= TOPICS_BEHIND_MAX) told.push(...positionsOf(joining, tail, first));
   }
+  const bytes = past.reduce((sum, { entry }) => sum + messageBytes(entry.message), 0);
+  yield* chargeReads(context, connection, tails.length + bytes / READ_UNIT_BYTES);
   // The client has a position in a topic that does not exist any more: its history is gone.
   const topics = new Set(tails.map(({ topic }) => topic));
   if ([...start.positions.keys()].some((topic) => !topics.has(topic))) isRecovered = false;
@@ -80,13 +92,34 @@ export function* join(
     if (streams.feed !== undefined) reader.readWhole((topic) => !topics.has(topic));
     reader.isJoining = false;
   }
-  return { told: [[StreamProperty.recovered, String(isRecovered)], ...told], past };
+  const isTold = room === undefined || takePositions(told, room);
+  if (!isTold && !isLive(joining)) return 'too-many';
+  return { told: [[StreamProperty.recovered, String(isRecovered)], ...(isTold ? told : [])], past };
+}
+
+/** Whether the positions have room in the SUBACK. Their topics may be as long as a packet. */
+function takePositions(told: UserProperties, room: PastRoom): boolean {
+  let bytes = 0;
+  for (const [name, value] of told) bytes += name.length + Buffer.byteLength(value) + PROPERTY_BYTES;
+  if (bytes > Math.min(room.positionBytes, room.bytes)) return false;
+  room.bytes -= bytes;
+  return true;
+}
+
+/** The reader asks for no past: it need not know where it begins. */
+function isLive({ start: { positions, from }, stream }: Joining): boolean {
+  return positions.size === 0 && (from === undefined ? !stream.snapshot : from.at === 'latest');
 }
 
 /** Number of the first past message that the reader is sent. */
-function firstOf({ after, values }: Begin): number | undefined {
-  if (values !== undefined) return values[0]?.number;
-  return after === undefined ? undefined : after + 1;
+function* firstOf(
+  { store, tenant, stream, nowMs }: Reading,
+  tail: StreamTopicTail,
+  { after, hasValues }: Begin,
+): Flow<number | undefined | 'lost'> {
+  if (!hasValues) return after === undefined ? undefined : after + 1;
+  const page = yield* waitFor(store.lastValues(tenant, stream, tail, 0, FIRST, nowMs));
+  return page === 'lost' ? page : page[0]?.number;
 }
 
 /** The newest position of a topic; and the position after which the past begins, if there is a past. */
@@ -101,32 +134,20 @@ function* positionsOf(
     yield [StreamProperty.after, formatPosition({ epoch, number: first - 1 }) + behind];
 }
 
-/** The parameters of one join. */
-export interface Reading {
-  readonly store: StreamStore;
-  readonly tenant: string;
-  readonly stream: StreamDeclaration;
-  readonly nowMs: number;
-  /** Messages arrive in order: the reader has seen every message up to its last one. */
-  readonly isOrdered: boolean;
-}
-
 /** The ends of the topics that the reader has to know: to be live in a topic from now on it need not know the end. */
 function* tailsOf(
   context: Context,
-  { store, tenant, stream, nowMs }: Reading,
-  { topicFilter, start, reader }: Joining,
+  { store, tenant, stream, nowMs, holder }: Reading,
+  joining: Joining,
 ): Flow<readonly StreamTopicTail[] | 'full' | 'contended' | 'too-many'> {
+  const { topicFilter, reader } = joining;
   if (!containsWildcard(topicFilter)) {
-    const tail = yield* waitFor(store.tail(tenant, stream, topicFilter, nowMs));
+    const tail = yield* waitFor(store.tail(tenant, stream, topicFilter, nowMs, holder));
     return typeof tail === 'string' ? tail : [{ ...tail, topic: topicFilter }];
   }
   const topicsMax = reader instanceof StreamReader ? TOPICS_BEHIND_MAX : TOPICS_AT_ONCE_MAX;
   const tails = yield* waitFor(store.topics(tenant, stream, topicFilter, topicsMax, nowMs));
-  const isLive =
-    start.positions.size === 0 &&
-    (start.from?.at === 'latest' || (start.from === undefined && !stream.snapshot));
-  if (tails !== 'too-many' || !isLive) return tails;
+  if (tails !== 'too-many' || !isLive(joining)) return tails;
   if (context.ports.streams?.feed === undefined) return [];
   // If messages are sent in order, the ends of all topics have to be known.
   return yield* waitFor(store.topics(tenant, stream, topicFilter, Number.POSITIVE_INFINITY, nowMs));
@@ -174,11 +195,9 @@ function* firstKept(
 function* lastValues(
   reading: Reading,
   tail: StreamTopicTail,
-): Flow<Pick<Begin, 'values' | 'after' | 'kind'>> {
-  const { store, tenant, stream, nowMs } = reading;
+): Flow<Pick<Begin, 'hasValues' | 'after' | 'kind'>> {
   const kind = 'snapshot';
-  if (stream.snapshot)
-    return { kind, values: [...(yield* waitFor(store.lastValues(tenant, stream, tail, nowMs)))] };
+  if (reading.stream.snapshot) return { kind, hasValues: true };
   const { last } = tail;
   return last > 0 && (yield* firstKept(reading, tail, last)) === last ? { kind, after: last - 1 } : {};
 }
@@ -203,10 +222,16 @@ function* beginFrom(reading: Reading, from: StartFrom, tail: StreamTopicTail): F
 }
 
 /** Places the reader. Messages that were held back meanwhile come after `tail`, or are in it. */
-function place(reader: StreamReader, { topic, epoch, last }: StreamTopicTail, begin: Begin): void {
-  const { after = last, kind, values } = begin;
+function place(
+  reader: StreamReader,
+  tail: StreamTopicTail,
+  { after = tail.last, kind, hasValues }: Begin,
+  first: number | undefined,
+): void {
+  const { topic, epoch, last } = tail;
   const heldUpTo = Math.max(last, reader.behind.get(topic)?.heldUpTo ?? 0);
-  if (after < heldUpTo || (values?.length ?? 0) > 0)
+  const values = hasValues && first !== undefined ? { tail, after: first - 1 } : undefined;
+  if (after < heldUpTo || values !== undefined)
     reader.behind.set(topic, { epoch, after, heldUpTo, pastUpTo: last, kind, values });
   else reader.behind.delete(topic);
 }

@@ -1,6 +1,6 @@
 import { covers, ReasonCode, Violation } from '@apus/mqtt';
+import type { StreamDeclaration } from '../model/stream-declaration.ts';
 import type { Streams } from '../ports/index.ts';
-import type { StreamDeclaration } from './declaration.ts';
 
 /** EMQX's names for the same. */
 const PREFIX = /^\$(?:stream|s)\/([^/]*)(?:\/(.*))?$/s;
@@ -17,7 +17,7 @@ export interface StreamFilter {
  */
 export function parseStreamFilter(
   requested: string,
-  streams: Streams | undefined,
+  streams: Pick<Streams, 'declared'> | undefined,
 ): StreamFilter | Violation | undefined {
   if (!requested.startsWith('$s')) return undefined;
   const [, name, filter] = PREFIX.exec(requested) ?? [];

@@ -1,5 +1,5 @@
 import type { UserProperties } from '@apus/mqtt';
-import type { Message } from '../message.ts';
+import type { Message } from '../model/message.ts';
 import type { StreamEntry } from '../ports/streams.ts';
 
 /** User properties of streams in SUBSCRIBE, SUBACK and PUBLISH. */

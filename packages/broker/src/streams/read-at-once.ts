@@ -1,18 +1,16 @@
-import { type Flow, waitFor } from '../flow.ts';
-import { messageBytes } from '../page.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import type { PastRoom } from '../model/link.ts';
+import { messageBytes } from '../model/page.ts';
+import type { StreamDeclaration } from '../model/stream-declaration.ts';
 import type { StreamEntry, StreamTopicTail } from '../ports/index.ts';
-import type { Begin, Reading } from './join.ts';
+import type { StreamStore } from '../ports/streams.ts';
+
 import type { StreamKind } from './position.ts';
 
 /** Topics whose past one SUBSCRIBE may ask for if SUBACK brings the past: each costs a read. */
 export const TOPICS_AT_ONCE_MAX = 100;
 
-/** How much of the past the SUBACKs of one exchange may still bring. */
-export interface PastRoom {
-  messages: number;
-  /** Counts topics, payloads and properties. */
-  bytes: number;
-}
+const ALL = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
 /** A message of the past. */
 export interface Past {
@@ -34,10 +32,10 @@ interface Read {
 export function* readAtOnce(
   reading: Reading,
   tail: StreamTopicTail,
-  { after = tail.last, kind = 'historical', values }: Begin,
+  { after = tail.last, kind = 'historical', hasValues }: Begin,
   room: PastRoom,
 ): Flow<Read> {
-  if (values !== undefined) return newest(values, room);
+  if (hasValues) return yield* newestValues(reading, tail, room);
   const { last } = tail;
   const isTooLong = last - after > room.messages;
   if (isTooLong && kind === 'recovered') return yield* lastAlone(reading, tail, room);
@@ -74,7 +72,13 @@ function* lastAlone(reading: Reading, tail: StreamTopicTail, room: PastRoom): Fl
   return { past: (entries ?? []).map((entry) => ({ entry, kind: 'snapshot' })), isWhole: false };
 }
 
-function newest(values: readonly StreamEntry[], room: PastRoom): Read {
+function* newestValues(
+  { store, tenant, stream, nowMs }: Reading,
+  tail: StreamTopicTail,
+  room: PastRoom,
+): Flow<Read> {
+  const values = yield* waitFor(store.lastValues(tenant, stream, tail, 0, ALL, nowMs));
+  if (values === 'lost') return { past: [], isWhole: false };
   let first = values.length;
   let bytes = room.bytes;
   while (first > 0 && values.length - first < room.messages) {
@@ -94,4 +98,25 @@ function take(room: PastRoom, entries: readonly StreamEntry[]): void {
 
 function bytesOf(entries: readonly StreamEntry[]): number {
   return entries.reduce((sum, { message }) => sum + messageBytes(message), 0);
+}
+
+/** Where a reader begins in one topic. Without `after` it is live at once. */
+export interface Begin {
+  readonly isRecovered: boolean;
+  readonly after?: number;
+  readonly kind?: StreamKind;
+  /** The last values come in the place of messages. */
+  readonly hasValues?: true;
+}
+
+/** The parameters of one join. */
+export interface Reading {
+  readonly store: StreamStore;
+  readonly tenant: string;
+  readonly stream: StreamDeclaration;
+  readonly nowMs: number;
+  /** Messages arrive in order: the reader has seen every message up to its last one. */
+  readonly isOrdered: boolean;
+  /** For which a topic is opened. */
+  readonly holder: string | undefined;
 }

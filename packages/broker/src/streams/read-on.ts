@@ -1,32 +1,40 @@
 import { ReasonCode } from '@apus/mqtt';
+import { mayReceive } from '../connect/authorize.ts';
 import type { Context } from '../context.ts';
-import { handleFailures } from '../deliver.ts';
-import { disconnect } from '../end.ts';
-import { type Flow, waitFor } from '../flow.ts';
-import type { Connection, Link } from '../link.ts';
-import { isExpired } from '../message.ts';
+import { sent } from '../deliver/deliver.ts';
+import { disconnect } from '../ending/disconnect.ts';
+import { type Flow, waitFor } from '../model/flow.ts';
+import type { Connection, Link } from '../model/link.ts';
+import { isExpired } from '../model/message.ts';
+import type { PageLimit } from '../model/page.ts';
+import type { Delivery, Subscription } from '../model/session.ts';
 import type { StreamEntry } from '../ports/index.ts';
-import type { Delivery, Subscription } from '../session.ts';
+import { streamOf } from './append.ts';
 import { placedMessage, type StreamKind } from './position.ts';
 import type { Past } from './read-at-once.ts';
-import { type Cursor, StreamReader } from './reader.ts';
+import { type Cursor, StreamReader, type Values } from './reader.ts';
 
 /** Messages read at a time. Between pages the broker asks the link for its room. */
 const PAGE_LENGTH = 32;
+
+/** Messages read in one turn of the process, some ten milliseconds. The rest comes in later ones. */
+export const MESSAGES_IN_A_TURN_MAX = 2_048;
 
 const OVERTAKEN = 'messages of a stream that this client has not read are not kept any more: subscribe again';
 
 /** Sends history to the readers of the connection that are behind, as far as the link has room. */
 export function* readOn(context: Context, link: Link, connection: Connection): Flow<void> {
+  const turn = { messagesLeft: MESSAGES_IN_A_TURN_MAX };
   for (const subscription of link.readers?.values() ?? []) {
     const { reader } = subscription;
     if (!(reader instanceof StreamReader)) continue;
     if (reader.isLost) return yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
     if (reader.behind.size === 0) continue;
-    const reading = { link, connection, subscription, reader };
+    const reading = { link, connection, subscription, reader, turn };
     for (const [topic, cursor] of reader.behind) {
       if (reader.isResting(topic)) continue;
-      if (!(yield* mayRead(context, connection, topic))) reader.behind.delete(topic);
+      // Rules may have changed since the message was published.
+      if (!(yield* waitFor(mayReceive(context, connection, topic)))) reader.behind.delete(topic);
       else if (!(yield* readTopic(context, reading, topic, cursor))) return;
     }
   }
@@ -38,32 +46,36 @@ interface Reading {
   readonly connection: Connection;
   readonly subscription: Subscription;
   readonly reader: StreamReader;
+  /** Of the connection, which all its subscriptions have in common. */
+  readonly turn: { messagesLeft: number };
 }
 
-/** False: the link has no more room. */
+/** False: the link has no more room, or its turn is over. */
 function* readTopic(context: Context, reading: Reading, topic: string, cursor: Cursor): Flow<boolean> {
-  const { link, connection, subscription, reader } = reading;
-  if (!(yield* sendValues(context, reading, cursor))) return false;
-  while (cursor.after < cursor.heldUpTo) {
-    const page = yield* readPage(context, reading, topic, cursor);
-    if (page === 'no-room') return false;
-    if (page === 'lost') {
+  const { link, reader } = reading;
+  while (cursor.values !== undefined || cursor.after < cursor.heldUpTo) {
+    const bytes = link.roomBytes();
+    if (bytes <= 0 || isTurnOver(reading)) return false;
+    const limit = { messages: PAGE_LENGTH, bytes };
+    const sent =
+      cursor.values === undefined
+        ? yield* sendHistory(context, reading, topic, cursor, limit)
+        : yield* sendValues(context, reading, cursor, cursor.values, limit);
+    if (sent === 'lost') {
       yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
       return false;
     }
-    if (page.length === 0) break;
-    for (const entry of page) {
-      // If other processes append, the log may be ahead of the messages that live readers were sent.
-      if (entry.number > cursor.heldUpTo) break;
-      cursor.after = entry.number;
-      if (reader.leavesOut(cursor, entry.number)) continue;
-      const kind = entry.number <= cursor.pastUpTo ? cursor.kind : undefined;
-      yield* send(context, connection, subscription, entry, kind);
-    }
+    if (sent === 'end') break;
   }
   // In the same turn as the comparison above: from here on new messages are live.
   reader.behind.delete(topic);
   reader.rest(topic);
+  return true;
+}
+
+function isTurnOver({ link, turn }: Reading): boolean {
+  if (turn.messagesLeft > 0 || link.takeTurn === undefined) return false;
+  if (link.waitsForTurn !== true) link.takeTurn();
   return true;
 }
 
@@ -77,37 +89,64 @@ export function* sendPast(
   for (const { entry, kind } of past) yield* send(context, connection, subscription, entry, kind);
 }
 
-/** Rules may have changed since the message was published. */
-function* mayRead({ ports }: Context, { identity, session }: Connection, topic: string): Flow<boolean> {
-  const terms = { qos: undefined, shareGroup: undefined };
-  return yield* waitFor(ports.authorizer.maySubscribe(identity, session.clientId, topic, terms));
-}
-
+/** Sends a page of last values. */
 function* sendValues(
   context: Context,
-  { link, connection, subscription }: Reading,
+  reading: Reading,
   cursor: Cursor,
-): Flow<boolean> {
-  while (cursor.values !== undefined) {
-    if (link.roomBytes() <= 0) return false;
-    const entry = cursor.values.shift();
-    if (entry === undefined) cursor.values = undefined;
-    else yield* send(context, connection, subscription, entry, 'snapshot');
+  values: Values,
+  limit: PageLimit,
+): Flow<'lost' | undefined> {
+  const { reader, connection, subscription } = reading;
+  const { clock, streams } = context.ports;
+  const upTo = reader.valuesUpTo(cursor);
+  const tail = { ...values.tail, last: upTo };
+  const stream = streamOf(context, tail.topic);
+  if (streams === undefined || stream === undefined) return 'lost';
+  const { tenant } = connection.identity;
+  const page = yield* waitFor(
+    streams.store.lastValues(tenant, stream, tail, values.after, limit, clock.now()),
+  );
+  if (page === 'lost') return page;
+  reading.turn.messagesLeft -= page.length;
+  if (page.length === 0) values.after = upTo;
+  for (const entry of page) {
+    values.after = entry.number;
+    cursor.after = Math.max(cursor.after, entry.number);
+    yield* send(context, connection, subscription, entry, kindOf(cursor, entry));
   }
-  return true;
+  if (values.after >= reader.valuesUpTo(cursor)) reader.endValues(cursor);
+  return undefined;
 }
 
-function* readPage(
+/** Sends a page of history. */
+function* sendHistory(
   context: Context,
-  { link, connection }: Reading,
+  reading: Reading,
   topic: string,
-  { epoch, after }: Cursor,
-): Flow<readonly StreamEntry[] | 'lost' | 'no-room'> {
-  const { streams } = context.ports;
+  cursor: Cursor,
+  limit: PageLimit,
+): Flow<'lost' | 'end' | undefined> {
+  const { reader, connection, subscription } = reading;
   const { tenant } = connection.identity;
-  const bytes = link.roomBytes();
-  if (bytes <= 0 || streams === undefined) return 'no-room';
-  return yield* waitFor(streams.store.read(tenant, topic, epoch, after, { messages: PAGE_LENGTH, bytes }));
+  const page = yield* waitFor(
+    context.ports.streams?.store.read(tenant, topic, cursor.epoch, cursor.after, limit),
+  );
+  if (page === undefined || page === 'lost') return 'lost';
+  if (page.length === 0) return 'end';
+  reading.turn.messagesLeft -= page.length;
+  for (const entry of page) {
+    // If other processes append, the log may be ahead of the messages that live readers were sent.
+    if (entry.number > cursor.heldUpTo) break;
+    cursor.after = entry.number;
+    if (reader.leavesOut(cursor, entry.number)) continue;
+    yield* send(context, connection, subscription, entry, kindOf(cursor, entry));
+  }
+  return undefined;
+}
+
+function kindOf({ pastUpTo, kind }: Cursor, { number }: StreamEntry): StreamKind | undefined {
+  return number <= pastUpTo ? kind : undefined;
 }
 
 function* send(
@@ -131,6 +170,5 @@ function* send(
     dup: false,
     mustArrive: true,
   };
-  const failures = yield* waitFor(connections.publish(message, [delivery]));
-  if (failures !== undefined) yield* handleFailures(context, message, failures);
+  yield* sent(context, message, connections.publish(message, [delivery]));
 }

@@ -1,6 +1,11 @@
-import type { Message } from '../message.ts';
-import type { Connections, StreamEntry } from '../ports/index.ts';
-import { type ConnectionId, readsOnOf, type SessionRef } from '../session.ts';
+import {
+  type ConnectionId,
+  type EntryName,
+  isOnItsConnection,
+  type Reader,
+  type SessionRef,
+} from '../model/session.ts';
+import type { Connections, StreamTopicTail } from '../ports/index.ts';
 import type { StreamKind } from './position.ts';
 
 /** Topics in which one reader may be behind. Each takes memory. */
@@ -15,6 +20,14 @@ export const READER_INTERVALS_MAX = TOPICS_BEHIND_MAX / 2;
 /** Readers of one connection. Beyond it: 0x97. */
 export const READERS_PER_CONNECTION_MAX = 100;
 
+/** How far a reader is in the last values of a topic. */
+export interface Values {
+  /** The end of the topic when it subscribed. */
+  readonly tail: StreamTopicTail;
+  /** Number of the last one that it was sent. */
+  after: number;
+}
+
 /** How far a reader is in a topic in which it is behind. */
 export interface Cursor {
   epoch: string;
@@ -25,20 +38,8 @@ export interface Cursor {
   /** Messages up to this number existed when it subscribed. They are sent as past messages. */
   readonly pastUpTo: number;
   readonly kind: StreamKind | undefined;
-  /** Last values to be sent first, in their order. */
-  values?: StreamEntry[] | undefined;
-}
-
-/** A subscription that reads a stream, on one connection. */
-export interface Reader {
-  readonly connectionId: ConnectionId;
-  /** Whether a new message goes to the reader now. If not, it is read from history later. */
-  takes(session: SessionRef, entry: EntryName, connections: Connections): boolean;
-}
-
-/** Identifies an entry of a topic. */
-export interface EntryName extends Pick<StreamEntry, 'epoch' | 'number'> {
-  readonly message: Pick<Message, 'topic'>;
+  /** Until the last values have been sent, which come first. The store keeps them, not the reader [SEC-GROWTH-9]. */
+  values?: Values | undefined;
 }
 
 /**
@@ -58,15 +59,11 @@ export class LiveReader implements Reader {
   }
 }
 
-/** False: the session has come back on another connection. */
-export function isOnItsConnection({ connectionId }: Reader, { attachment }: SessionRef): boolean {
-  return attachment !== undefined && readsOnOf(attachment) === connectionId;
-}
-
 /** The interval of a conflated reader. */
 export interface ReaderPace {
-  readonly intervalMs: number;
-  after(delayMs: number, callback: () => void): void;
+  readonly ms: number;
+  /** Begins the interval of a topic. False: there is no memory for it, and messages are sent as they come. */
+  rest(topic: string, ended: () => void): boolean;
   /** Called at the end of an interval if a message has waited for it. */
   readOn(): void;
 }
@@ -108,6 +105,11 @@ export class StreamReader implements Reader {
     return false;
   }
 
+  /** The interval of each topic. Undefined: each message is sent. */
+  get conflateMs(): number | undefined {
+    return this.#pace?.ms;
+  }
+
   isResting(topic: string): boolean {
     return this.#resting.has(topic);
   }
@@ -116,16 +118,31 @@ export class StreamReader implements Reader {
   rest(topic: string): void {
     const pace = this.#pace;
     if (pace === undefined || this.#resting.size >= READER_INTERVALS_MAX) return;
-    this.#resting.add(topic);
-    pace.after(pace.intervalMs, () => {
+    const isResting = pace.rest(topic, () => {
       this.#resting.delete(topic);
       if (this.behind.has(topic)) pace.readOn();
     });
+    if (isResting) this.#resting.add(topic);
   }
 
   /** Whether a newer message replaces this one. Past messages are all sent. */
   leavesOut({ pastUpTo, heldUpTo }: Cursor, number: number): boolean {
     return this.#pace !== undefined && number > pastUpTo && number < heldUpTo;
+  }
+
+  /**
+   * The number up to which last values are sent. A conflated reader leaves messages out: it is sent the values that
+   * have replaced those of its beginning.
+   */
+  valuesUpTo({ pastUpTo, heldUpTo }: Cursor): number {
+    return this.#pace === undefined ? pastUpTo : heldUpTo;
+  }
+
+  /** All last values have been sent. */
+  endValues(cursor: Cursor): void {
+    cursor.values = undefined;
+    // The newest message may be no value, for it may have deleted its key.
+    if (this.#pace !== undefined) cursor.after = Math.max(cursor.after, cursor.heldUpTo - 1);
   }
 
   /** Has the reader read what it was not sent: the messages of a topic behind one number, up to another. */
@@ -144,10 +161,14 @@ export class StreamReader implements Reader {
   }
 
   #holdNewer(cursor: Cursor, epoch: string, number: number): void {
-    cursor.heldUpTo = number;
     const isPast = cursor.values !== undefined || cursor.after < cursor.pastUpTo;
-    if (this.#pace === undefined || isPast) return;
+    if (this.#pace === undefined || isPast) {
+      // The numbers of a topic that begins anew are lower: the reader finds that it has lost the former ones.
+      cursor.heldUpTo = Math.max(cursor.heldUpTo, number);
+      return;
+    }
     // The reader leaves these messages out.
+    cursor.heldUpTo = number;
     cursor.after = number - 1;
     cursor.epoch = epoch;
   }

@@ -1,10 +1,10 @@
 import { ReasonCode, type SubscribePacket, type SubscriptionRequest, Violation } from '@apus/mqtt';
 import type { Context } from '../context.ts';
-import type { Connection, Link } from '../link.ts';
-import { readsOnOf } from '../session.ts';
+import type { Connection, Link } from '../model/link.ts';
+import { type Reader, readsOnOf } from '../model/session.ts';
 import type { Joining } from './join.ts';
 import { parseStreamFilter, type StreamFilter } from './names.ts';
-import { LiveReader, READERS_PER_CONNECTION_MAX, type Reader, StreamReader } from './reader.ts';
+import { LiveReader, READERS_PER_CONNECTION_MAX, StreamReader } from './reader.ts';
 import { asksForPast, parseStart } from './start.ts';
 
 /**
@@ -34,20 +34,22 @@ export function joiningOf(
     );
   const start = parseStart(userProperties, found.topicFilter, clock.now());
   if (typeof start === 'string') return new Violation(ReasonCode.ImplementationSpecificError, start);
-  return { ...found, start, reader: readerOf(context, link, connection, conflateMs) };
+  return { ...found, start, reader: readerOf(context, link, connection, found.topicFilter, conflateMs) };
 }
 
-function readerOf(
+export function readerOf(
   { ports: { conflation } }: Context,
   link: Link,
-  { session: { attachment } }: Connection,
+  { session: { key, attachment } }: Connection,
+  topicFilter: string,
   conflateMs: number | undefined,
 ): Reader {
   if (link.readers === undefined) return new LiveReader(attachment ? readsOnOf(attachment) : link.id);
   if (conflateMs === undefined || conflation === undefined) return new StreamReader(link.id);
+  const conflate = { topicFilter, ms: conflateMs };
   return new StreamReader(link.id, {
-    intervalMs: conflateMs,
-    after: (delayMs, callback) => conflation.after(delayMs, callback),
+    ms: conflateMs,
+    rest: (topic, ended) => conflation.rest(key, conflate, topic, ended),
     readOn: () => link.drainSoon?.(),
   });
 }

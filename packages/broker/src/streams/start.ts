@@ -1,5 +1,4 @@
-import type { UserProperties } from '@apus/mqtt';
-import { containsWildcard } from '@apus/mqtt';
+import { containsWildcard, type UserProperties } from '@apus/mqtt';
 import { parsePosition, type StreamPosition, StreamProperty } from './position.ts';
 
 /** Where a reader of a stream begins. */

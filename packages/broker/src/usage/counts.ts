@@ -29,8 +29,10 @@ export const USAGE_FIELDS: readonly UsageField[] = [
   ...(['framesIn', 'framesOut', 'storageByteSeconds', 'uncertainMs'] as const),
 ];
 
+const NO_USAGE = Object.fromEntries(USAGE_FIELDS.map((field) => [field, 0])) as unknown as UsageCounts;
+
 export function noUsage(): UsageCounts {
-  return Object.fromEntries(USAGE_FIELDS.map((field) => [field, 0])) as unknown as UsageCounts;
+  return { ...NO_USAGE };
 }
 
 /** Adds `counts` to `to` in place. */

@@ -5,8 +5,17 @@ export class FakeDelays implements Delays {
   nowMs = 0;
   #waiting: { atMs: number; callback: () => void }[] = [];
 
-  after(delayMs: number, callback: () => void): void {
-    this.#waiting.push({ atMs: this.nowMs + delayMs, callback });
+  /** Callbacks that wait. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    const waiting = { atMs: this.nowMs + delayMs, callback };
+    this.#waiting.push(waiting);
+    return () => {
+      this.#waiting = this.#waiting.filter((each) => each !== waiting);
+    };
   }
 
   advance(ms: number): void {

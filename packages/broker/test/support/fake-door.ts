@@ -18,6 +18,7 @@ import {
   type Broker,
   type BrokerLimits,
   type BrokerOptions,
+  type ChangedRights,
   Conflation,
   type Connections,
   createBroker,
@@ -25,12 +26,15 @@ import {
   type Delays,
   type Delivery,
   type DeliveryQuota,
+  type Drops,
   type FailedPush,
   type FanOut,
   type Link,
   type LinkState,
   type Log,
   type Message,
+  type Outlet,
+  type PayloadCheck,
   type PresenceStore,
   type PresenceTicks,
   remainingSeconds,
@@ -45,7 +49,11 @@ import {
 export class FakeLink implements Link {
   readonly id: string;
   readonly peer = { address: '127.0.0.1:1', host: '127.0.0.1' };
-  readonly topicAliases = new Map<number, string>();
+  readonly #aliases = new Map<number, string>();
+  readonly topicAliases = {
+    get: (alias: number) => this.#aliases.get(alias),
+    set: (alias: number, topic: string) => this.#aliases.set(alias, topic).has(alias),
+  };
   readonly readers = new Map<string, Subscription>();
   state: LinkState = { phase: 'new' };
   isOpen = true;
@@ -115,7 +123,11 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly methods?: readonly AuthenticationMethod[];
   readonly deliveryQuota?: DeliveryQuota;
   readonly fanOut?: FanOut;
+  readonly outlet?: Outlet;
+  readonly payloads?: PayloadCheck;
+  readonly drops?: Drops;
   readonly bans?: Bans;
+  readonly changedRights?: ChangedRights;
   readonly streams?: Streams;
   /** @default it conflates nothing */
   readonly delays?: Delays;
@@ -129,7 +141,6 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly isAsync?: boolean;
 }
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const OPEN: Authorizer = { mayPublish: () => true, maySubscribe: () => true };
 const ANYBODY: Authenticator = { authenticate: () => ({ tenant: 'default', name: '' }) };
 
@@ -138,6 +149,8 @@ export class FakeDoor {
   readonly broker: Broker;
   readonly stores: Stores;
   nowMs = 1_700_000_000_000;
+  /** What the broker has written at `warn`. */
+  readonly warnings: [event: string, fields: Readonly<Record<string, unknown>>][] = [];
   readonly #links = new Map<string, FakeLink>();
   readonly #timers = new FakeTimers();
   readonly #openLink: (id: string) => FakeLink;
@@ -151,7 +164,11 @@ export class FakeDoor {
       methods,
       deliveryQuota,
       fanOut,
+      outlet,
+      payloads,
+      drops,
       bans,
+      changedRights,
       streams,
       delays,
       ticks,
@@ -177,14 +194,18 @@ export class FakeDoor {
         connections: this.#connections(),
         timers: this.#timers,
         clock: { now: () => this.nowMs },
-        log: SILENT,
+        log: this.#log(),
         authenticator: authenticator ?? ANYBODY,
         authorizer: authorizer ?? OPEN,
         authenticationMethods: new Map((methods ?? []).map((method) => [method.name, method])),
         randomId: () => `id${++this.#ids}`,
         ...(deliveryQuota !== undefined && { deliveryQuota }),
         ...(fanOut !== undefined && { fanOut }),
+        ...(outlet !== undefined && { outlet }),
+        ...(payloads !== undefined && { payloads }),
+        ...(drops !== undefined && { drops }),
         ...(bans !== undefined && { bans }),
+        ...(changedRights !== undefined && { changedRights }),
         ...(streams !== undefined && { streams }),
         ...(delays !== undefined && { conflation: new Conflation(delays) }),
         ...(ticks !== undefined && { presence: { store: door<PresenceStore>(memory.presenceStore), ticks } }),
@@ -198,6 +219,12 @@ export class FakeDoor {
         limits: { ...DEFAULT_LIMITS, ...limits },
       },
     );
+  }
+
+  #log(): Log {
+    const nothing = () => {};
+    const warn: Log['warn'] = (event, fields = {}) => void this.warnings.push([event, fields]);
+    return { debug: nothing, info: nothing, warn, error: nothing };
   }
 
   open(): FakeLink {

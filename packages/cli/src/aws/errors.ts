@@ -1,3 +1,5 @@
+import { MissingPackageError } from '@apus/door';
+
 const EXPIRED = 'Your credentials have expired: log in again.';
 const SENTENCES: Readonly<Record<string, string>> = {
   CredentialsProviderError:
@@ -25,8 +27,15 @@ export interface AwsCall {
 }
 
 /** The failure of an AWS call, in a sentence that says what to do. */
-export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCall): string {
+export function awsSentenceOf(error: unknown, call: AwsCall): string {
+  const { name = '', message = String(error) } = error as Partial<Error>;
+  return adviceOn(error, call) ?? `${call.service} has not answered as it should (${name}: ${message}).`;
+}
+
+/** What to do about the failure of an AWS call; undefined if that is unknown. */
+export function adviceOn(error: unknown, { service, region, denied }: AwsCall): string | undefined {
   const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
+  if (error instanceof MissingPackageError) return message;
   if (DENIED.has(name)) return `${denied} (${service} has refused: ${name}.)`;
   if (/Region is missing/.test(message))
     return 'No Region is set. Say --region eu-west-1 (or another one), or set AWS_REGION, or `region` in your AWS profile.';
@@ -34,7 +43,7 @@ export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCa
     const where = region === undefined ? 'your Region' : `"${region}"`;
     return `AWS cannot be reached in ${where}: ${service} does not answer${endpointOf(error)} (${code}). Is that a Region of AWS, and enabled for the account?`;
   }
-  return SENTENCES[name] ?? `${service} has not answered as it should (${name}: ${message}).`;
+  return SENTENCES[name];
 }
 
 /** The host name in Node.js's error: ` at lambda.eu-west-1.amazonaws.com`. */

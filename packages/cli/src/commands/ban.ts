@@ -1,8 +1,9 @@
-import type { Banned } from '../operate/operator.ts';
+import type { Operator } from '../operate/operator.ts';
 import type { Command } from './command.ts';
 import { durationFrom } from './duration.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 /** A longer time means for ever. */
 const FOR_MAX = '3650d';
@@ -36,7 +37,7 @@ export const ban: Command = {
     const { as, who } = whoFrom(values, 'ban');
     const request = { as, who, ...termsFrom(values) };
     const operator = operatorFrom(values);
-    console.log(sentenceOf(await operating(() => operator.ban(request))));
+    printLine(sentenceOf(await operating(() => operator.ban(request))));
     return 0;
   },
 };
@@ -58,7 +59,8 @@ function timeIn(seconds: number): string {
   return new Date(Date.now() + seconds * 1_000).toISOString();
 }
 
-function sentenceOf({ ban: { as, who, until }, expelled, isComplete }: Banned): string {
+function sentenceOf(banned: Awaited<ReturnType<Operator['ban']>>): string {
+  const { as, who, until, expelled, is_complete: isComplete = true } = banned;
   const end = until === 'infinity' ? 'until it is taken back' : `until ${until}`;
   const ended = expelled === undefined ? '' : ` Clients that were ended: ${expelled}.`;
   const left = isComplete

@@ -1,7 +1,7 @@
 import type { BanEntry } from '@apus/identity';
 import type { Command } from './command.ts';
-import { UsageError } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 export const bans: Command = {
   name: 'bans',
@@ -13,11 +13,11 @@ export const bans: Command = {
     Broker: BROKER_FLAGS,
   },
   async run(values) {
-    if (values.positionals.length > 0) throw new UsageError('`apus bans` takes only flags.');
+    values.refusePositionals('bans');
     const operator = operatorFrom(values);
     const line = values.isSet('json') ? JSON.stringify : lineOf;
     await operating(async () => {
-      for await (const each of operator.bans()) console.log(line(each));
+      for await (const each of operator.bans()) printLine(line(each));
     });
     return 0;
   },

@@ -1,7 +1,7 @@
 import type { ClientLine } from '../operate/operator.ts';
 import type { Command } from './command.ts';
-import { UsageError } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 const COUNT_DEFAULT = 100;
 
@@ -20,7 +20,7 @@ export const clients: Command = {
     Broker: BROKER_FLAGS,
   },
   async run(values) {
-    if (values.positionals.length > 0) throw new UsageError('`apus clients` takes only flags.');
+    values.refusePositionals('clients');
     const operator = operatorFrom(values);
     const line = values.isSet('json') ? JSON.stringify : lineOf;
     let left = values.count('count') ?? COUNT_DEFAULT;
@@ -28,7 +28,7 @@ export const clients: Command = {
       for await (const each of operator.clients(values.text('user'))) {
         if (left === 0) return;
         left -= 1;
-        console.log(line(each));
+        printLine(line(each));
       }
     });
     return 0;

@@ -1,4 +1,4 @@
-import type { Flags, Values } from './flags.ts';
+import type { Flags, Spellings, Values } from './flags.ts';
 
 /** One command of `apus`. */
 export interface Command {
@@ -11,6 +11,8 @@ export interface Command {
   readonly description: string;
   /** Flags by the heading of the help. */
   readonly flags: Readonly<Record<string, Flags>>;
+  /** Flags of another program that users type here, for a command line. */
+  readonly spellings?: (args: readonly string[]) => Spellings;
   /** Returns the exit code. */
   run(values: Values): Promise<number>;
 }

@@ -7,6 +7,7 @@ import type { Command } from './command.ts';
 import { cost } from './cost.ts';
 import { doctor } from './doctor.ts';
 import { identity } from './identity.ts';
+import { importing } from './import.ts';
 import { kick } from './kick.ts';
 import { passwd } from './passwd.ts';
 import { presence } from './presence.ts';
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   usage,
   token,
   identity,
+  importing,
   cost,
   probe,
   doctor,

@@ -1,8 +1,9 @@
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { shownUrl } from '../shown-url.ts';
-import { optionsFrom, reasonOf, URL_DEFAULT } from './client-flags.ts';
+import { optionsFrom, reasonOf, urlFrom } from './client-flags.ts';
 import { CommandError } from './command.ts';
-import { explainingWebSocket, type HandshakeRefusal } from './explaining-web-socket.ts';
+import type { ConnectionWatch } from './connection-watch.ts';
+import { explainingWebSocket, type HandshakeRefusal, refusalText } from './explaining-web-socket.ts';
 import { UsageError, type Values } from './flags.ts';
 
 /** Host names of API Gateway: a node is never there. */
@@ -11,8 +12,10 @@ const GATEWAY_HOST = /\.execute-api\.[\w-]+\.amazonaws\.com(\.cn)?$/;
 /** Answers of a gateway door that asks for authentication: statuses of HTTP, and codes of CONNACK. */
 const UNAUTHORIZED = [401, 403, 0x86, 0x87, 4, 5];
 
-/** Makes a client, and reports why the server refuses the WebSocket. */
-type Make = (refused: (refusal: HandshakeRefusal) => void) => Promise<MqttClient>;
+/** The query parameter of a token, at both doors. */
+const TOKEN_PARAMETER = 'token';
+
+type Make = () => Promise<MqttClient>;
 
 /** The reason why there is no connection, and the server's own answer if it gave one. */
 class NotConnected extends Error {
@@ -20,9 +23,7 @@ class NotConnected extends Error {
   readonly refusal: HandshakeRefusal | undefined;
 
   constructor(refusal: HandshakeRefusal | undefined, cause: unknown) {
-    super(refusal === undefined ? reasonOf(cause) : `HTTP ${refusal.status}. ${refusal.explanation}`.trim(), {
-      cause,
-    });
+    super(refusal === undefined ? reasonOf(cause) : refusalText(refusal), { cause });
     this.refusal = refusal;
   }
 }
@@ -34,15 +35,19 @@ class NotConnected extends Error {
  */
 export async function connectClient(
   values: Values,
-  more: IClientOptions = {},
-  prepare: (client: MqttClient) => void = () => {},
+  more: IClientOptions,
+  watch: ConnectionWatch,
+  prepare: (client: MqttClient) => void,
 ): Promise<MqttClient> {
-  const url = values.text('url') ?? URL_DEFAULT;
-  if (!URL.canParse(url)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
-  const token = values.text('token') ?? process.env.APUS_TOKEN;
+  const url = urlFrom(values);
+  const token = values.text('token') ?? (process.env.APUS_TOKEN || undefined);
+  if (token !== undefined && new URL(url).protocol.startsWith('mqtt'))
+    throw new UsageError(
+      '--token goes in the handshake of a WebSocket. Over TCP a token is a password: --password.',
+    );
   const options = { ...optionsFrom(values), ...more };
-  const node = () => connected(atNode(url, options), prepare);
-  const gateway = () => connected(atGateway(url, options, token), prepare);
+  const node = () => connected(atNode(url, options, token, watch), watch, prepare);
+  const gateway = () => connected(atGateway(url, options, token, watch), watch, prepare);
   const fail = (error: unknown, hint = ''): never => {
     throw new CommandError(`Cannot connect to ${shownUrl(url)}: ${reasonOf(error)}${hint}`, { cause: error });
   };
@@ -55,33 +60,53 @@ export async function connectClient(
   return await gateway().catch((error: NotConnected) => fail(error, hintFor(error, url, token)));
 }
 
-function atNode(url: string, options: IClientOptions): Make {
-  return async (refused) => {
-    const Socket = explainingWebSocket(refused);
+function atNode(
+  url: string,
+  options: IClientOptions,
+  token: string | undefined,
+  watch: ConnectionWatch,
+): Make {
+  const address = new URL(url);
+  // The credentials travel in CONNECT.
+  address.username = '';
+  address.password = '';
+  if (token !== undefined) address.searchParams.set(TOKEN_PARAMETER, token);
+  return async () => {
+    const Socket = explainingWebSocket(watch);
     return mqtt.connect(url, {
       ...options,
-      createWebsocket: (to, subprotocols, { wsOptions }) =>
-        new Socket(to, subprotocols, wsOptions as ConstructorParameters<typeof Socket>[2]),
+      // mqtt.js loses the brackets of an IPv6 address.
+      createWebsocket: (_to, subprotocols, { wsOptions }) =>
+        new Socket(address.href, subprotocols, wsOptions as ConstructorParameters<typeof Socket>[2]),
     });
   };
 }
 
-function atGateway(url: string, options: IClientOptions, token: string | undefined): Make {
-  return async (refused) => {
+function atGateway(
+  url: string,
+  options: IClientOptions,
+  token: string | undefined,
+  watch: ConnectionWatch,
+): Make {
+  return async () => {
     const client = await import('@apus/client');
     return client.connect(mqtt, url, options, {
-      WebSocket: explainingWebSocket(refused),
+      // The transport itself tells how a connection ends, which it may open several sockets for.
+      WebSocket: explainingWebSocket({ refused: (refusal) => watch.refused(refusal), closed() {} }),
+      onEvent: (event) => watch.told(event),
       ...(token !== undefined && { token: () => token }),
     });
   };
 }
 
 /** @throws {NotConnected} */
-async function connected(make: Make, prepare: (client: MqttClient) => void): Promise<MqttClient> {
-  let refusal: HandshakeRefusal | undefined;
-  const client = await make((given) => {
-    refusal = given;
-  });
+async function connected(
+  make: Make,
+  watch: ConnectionWatch,
+  prepare: (client: MqttClient) => void,
+): Promise<MqttClient> {
+  watch.refusal = undefined;
+  const client = await make();
   prepare(client);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -90,18 +115,20 @@ async function connected(make: Make, prepare: (client: MqttClient) => void): Pro
       // Without an error the other side has closed.
       client.once('close', () => reject(new Error('the connection was closed before CONNACK')));
     });
+    watch.begin(client);
     return client;
   } catch (error) {
     // The server may give the reason for its close.
     client.on('error', () => {});
     client.end(true);
-    throw new NotConnected(refusal, error);
+    throw new NotConnected(watch.refusal, error);
   }
 }
 
 function hintFor({ refusal, cause }: NotConnected, url: string, token: string | undefined): string {
   const code = refusal?.status ?? (cause as { readonly code?: unknown }).code;
   if (!UNAUTHORIZED.some((each) => each === code)) return '';
-  if (token !== undefined || new URL(url).searchParams.has('token')) return ' (The token may be wrong.)';
+  if (token !== undefined || new URL(url).searchParams.has(TOKEN_PARAMETER))
+    return ' (The token may be wrong.)';
   return ' (It wants a token, as `apus token` makes it: in the environment variable APUS_TOKEN, or as --token.)';
 }

@@ -30,11 +30,15 @@ import type { Command } from './command.ts';
 import { COMMON_WORKLOAD_FLAGS, OTHER_WORKLOAD_FLAGS, readJson, workloadFrom } from './cost-workload.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
-const OUTPUT: Flags = {
+const WORKLOAD: Flags = {
   workload: {
     value: 'FILE',
     help: 'JSON with the fields below in camel case, as {"clients": 1000, "publishesPerHour": 60}; - is standard input. Flags win over it.',
   },
+  ...COMMON_WORKLOAD_FLAGS,
+};
+
+const OUTPUT: Flags = {
   usage: {
     value: 'FILE',
     help: 'Prices the metered usage of a run instead of an estimate: JSON of kinds of usage, as {"gatewayMessagesIn": 1000}, or {"counters": …, "units": …} of the emulator; - is standard input.',
@@ -59,9 +63,11 @@ export const cost: Command = {
     'would lower it, and what all of it rests on. `apus cost prices` prints the prices with date and source;',
     '`apus cost compare` six programs at each service, and which is the cheapest from how many clients on.',
   ].join('\n'),
-  flags: { Output: OUTPUT, Workload: COMMON_WORKLOAD_FLAGS, 'Finer assumptions': OTHER_WORKLOAD_FLAGS },
+  flags: { Output: OUTPUT, Workload: WORKLOAD, 'Finer assumptions': OTHER_WORKLOAD_FLAGS },
   async run(values) {
     const [positional, ...more] = values.positionals;
+    if (positional !== undefined || values.isSet('usage'))
+      values.refuse({ ...WORKLOAD, ...OTHER_WORKLOAD_FLAGS }, 'is for the estimate of a workload alone.');
     if (positional === 'prices' && more.length === 0) return printPrices(values);
     if (positional === 'compare' && more.length === 0) return printPrograms(values);
     if (positional !== undefined)

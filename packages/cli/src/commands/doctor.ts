@@ -48,10 +48,12 @@ export const doctor: Command = {
       throw new UsageError(`\`apus doctor\` takes only flags, not "${values.positionals[0]}".`);
     const load = loadFrom(values);
     const region = values.text('region');
-    const readings = diagnose(await quotas(region), load, region);
+    const { quotas, note } = await readOrFail(region);
+    const readings = diagnose(quotas, load, region);
     const publishers = values.count('publishers') ?? Math.max(1, load.connections);
     if (publishers === 0) throw new UsageError('--publishers is 1 or more.');
-    console.log([report(readings, load), '', ...deploymentOf(load, publishers)].join('\n'));
+    const notes = note === undefined ? [] : ['', note];
+    console.log([report(readings, load), ...notes, '', ...deploymentOf(load, publishers)].join('\n'));
     return readings.some(({ share }) => share > 1) ? 1 : 0;
   },
 };
@@ -66,7 +68,7 @@ function loadFrom(values: Values): Load {
   throw new UsageError('A load has connections or messages.');
 }
 
-async function quotas(region: string | undefined) {
+async function readOrFail(region: string | undefined) {
   try {
     return await readQuotas(region);
   } catch (error) {

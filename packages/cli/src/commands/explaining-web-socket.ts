@@ -18,17 +18,27 @@ export interface HandshakeRefusal {
   readonly isGateway: boolean;
 }
 
-type Refused = (refusal: HandshakeRefusal) => void;
+export function refusalText({ status, explanation }: HandshakeRefusal): string {
+  return `HTTP ${status}. ${explanation}`.trim();
+}
+
+export interface SocketEvents {
+  /** Called before the socket is closed. */
+  refused(refusal: HandshakeRefusal): void;
+  closed(code: number, reason: string): void;
+}
+
 type WebSocketOptions = ConstructorParameters<typeof WebSocket>[2];
 
-/** A WebSocket class that calls `refused` before the socket is closed. */
-export function explainingWebSocket(refused: Refused) {
+/** A WebSocket class that says why a server refuses or closes a socket. */
+export function explainingWebSocket(events: SocketEvents) {
   return class extends WebSocket {
     constructor(url: string, subprotocols: string | string[], options?: WebSocketOptions) {
       super(url, subprotocols, options);
+      this.on('close', (code, reason) => events.closed(code, reason.toString()));
       this.on('unexpected-response', async (_request, response) => {
         const body = await text(response).catch(() => '');
-        refused({
+        events.refused({
           status: response.statusCode ?? 0,
           explanation: body.slice(0, EXPLANATION_LENGTH_MAX),
           isGateway: SIGNS_OF_A_GATEWAY.some((sign) => body.includes(sign)),

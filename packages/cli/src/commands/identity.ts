@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { reasonOf } from '@apus/broker';
 import { type IdentityConfiguration, parseIdentity, type TenantStore } from '@apus/identity';
 import { openChain, systemScheduler } from '@apus/node';
 import { readSecret } from '../aws/secret.ts';
@@ -61,8 +62,4 @@ async function report(configuration: IdentityConfiguration): Promise<number> {
     console.log(error === undefined ? `${source}: ready` : `${source}: ${reasonOf(error)}`);
   }
   return problems;
-}
-
-function reasonOf({ message, cause }: Error): string {
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

@@ -1,6 +1,7 @@
 import { type Command, CommandError } from './command.ts';
 import { UsageError } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 export const kick: Command = {
   name: 'kick',
@@ -18,7 +19,7 @@ export const kick: Command = {
     const operator = operatorFrom(values);
     if (!(await operating(() => operator.kick(clientId))))
       throw new CommandError(`No client "${clientId}" is connected.`);
-    console.log(`The connection of "${clientId}" has been ended.`);
+    printLine(`The connection of "${clientId}" has been ended.`);
     return 0;
   },
 };

@@ -7,6 +7,10 @@ type Limits = BrokerLimits & NodeLimits;
 /** Each limit with its unit and the effect of exceeding it. A limit without a row here does not compile. */
 const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: string] } = {
   connectionsMax: ['COUNT', 'Connections at a time; each holds an open file. Beyond it: HTTP 503.'],
+  pendingPerAddressMax: [
+    'COUNT',
+    'Connections of one address without an accepted CONNECT. Beyond it the oldest of them is cut. 0: half of what a door takes.',
+  ],
   connectTimeoutSeconds: [
     'SECONDS',
     'Time from the WebSocket to a completed CONNECT; then it is closed with 1008.',
@@ -29,6 +33,10 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
   outboundBufferBytesMax: [
     'BYTES',
     'Data sent to one client that it has not read. Beyond it the broker drops QoS 0, keeps QoS 1 and 2 in the queue, and reads no packets from the client.',
+  ],
+  outboundTotalBytesMax: [
+    'BYTES',
+    'Data sent to all clients together that they have not read. While it fills, each may leave less unread. Beyond it the broker cuts the clients that have left the most for the longest.',
   ],
   overdraftSecondsMax: [
     'SECONDS',

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { NodeApi } from '../operate/node-api.ts';
-import { NodeOperator } from '../operate/node-operator.ts';
-import { OperateError, type Operator } from '../operate/operator.ts';
-import { NodeRules, type RuleOperator } from '../operate/rule-operator.ts';
-import { StackOperator } from '../operate/stack-operator.ts';
-import { RULES_OUTPUT, StackRules } from '../operate/stack-rules.ts';
-import { NodeTenants, StackTenants, type TenantsOperator } from '../operate/tenants-operator.ts';
-import { NodeUsageOperator, StackUsageOperator, type UsageOperator } from '../operate/usage-operator.ts';
+import { BrokerApi } from '../operate/broker-api.ts';
+import { HttpTransport } from '../operate/http-transport.ts';
+import { OperateError } from '../operate/operate-error.ts';
+import { Operator } from '../operate/operator.ts';
+import { ApiRules, type RuleOperator } from '../operate/rule-operator.ts';
+import { StackFunction } from '../operate/stack-function.ts';
+import { StackRules } from '../operate/stack-rules.ts';
+import { TenantsOperator } from '../operate/tenants-operator.ts';
 import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
@@ -69,24 +69,13 @@ export function whoFrom(values: Values, command: string) {
 
 /** @throws {UsageError} */
 export function operatorFrom(values: Values): Operator {
-  return deploymentFrom(values) ?? new NodeOperator(nodeFrom(values));
-}
-
-/**
- * Undefined for a node.
- * @throws {UsageError}
- */
-function deploymentFrom(values: Values, output?: string): StackOperator | undefined {
-  const [stack, name, url] = [values.text('stack'), values.text('function'), values.text('url')];
-  if ([stack, name, url].filter((each) => each !== undefined).length > 1)
-    throw new UsageError('--url, --stack and --function exclude each other.');
-  return stackOperatorFrom(values, output);
+  return new Operator(apiFrom(values));
 }
 
 /** @throws {UsageError} */
 export function ruleOperatorFrom(values: Values): RuleOperator {
-  const deployment = deploymentFrom(values, RULES_OUTPUT);
-  return deployment === undefined ? new NodeRules(nodeFrom(values)) : new StackRules(deployment);
+  const rules = deploymentFrom(values, 'RulesName');
+  return rules === undefined ? new ApiRules(apiFrom(values)) : new StackRules(rules, values.text('tenant'));
 }
 
 /**
@@ -95,30 +84,34 @@ export function ruleOperatorFrom(values: Values): RuleOperator {
  */
 export function tenantsOperatorFrom(values: Values): TenantsOperator {
   if (values.isSet('tenant')) throw new UsageError('`apus tenant` takes the name without --tenant.');
-  if (values.isSet('url') && (values.isSet('stack') || values.isSet('function')))
-    throw new UsageError('--url, --stack and --function exclude each other.');
-  const deployment = stackOperatorFrom(values);
-  return deployment === undefined ? new NodeTenants(nodeFrom(values)) : new StackTenants(deployment);
+  return new TenantsOperator(apiFrom(values));
 }
 
-/** @throws {UsageError} */
-export function usageOperatorFrom(values: Values): UsageOperator {
-  if (values.isSet('url') && (values.isSet('stack') || values.isSet('function')))
-    throw new UsageError('--url, --stack and --function exclude each other.');
-  const deployment = stackOperatorFrom(values);
-  return deployment === undefined
-    ? new NodeUsageOperator(nodeFrom(values))
-    : new StackUsageOperator(deployment);
+/** The API of a deployment, or of a node if the flags select no deployment. */
+function apiFrom(values: Values): BrokerApi {
+  return deploymentApiFrom(values) ?? new BrokerApi(nodeFrom(values), values.text('tenant'));
 }
 
 /** Undefined if the flags select no deployment. */
-export function stackOperatorFrom(values: Values, output?: string): StackOperator | undefined {
-  const [stack, name] = [values.text('stack'), values.text('function')];
+export function deploymentApiFrom(values: Values): BrokerApi | undefined {
+  const operator = deploymentFrom(values);
+  return operator && new BrokerApi(operator, values.text('tenant'));
+}
+
+/** Undefined if the flags select no deployment. @param output of the stack, with the name of the function */
+function deploymentFrom(values: Values, output = 'OperatorName'): StackFunction | undefined {
+  const [stack, name, url] = [values.text('stack'), values.text('function'), values.text('url')];
+  if ([stack, name, url].filter((each) => each !== undefined).length > 1)
+    throw new UsageError('--url, --stack and --function exclude each other.');
   const region = values.text('region');
-  const tenant = values.text('tenant');
-  const common = { region, tenant, ...(output !== undefined && { output }) };
-  if (stack !== undefined) return new StackOperator({ function: { stack }, ...common });
-  return name === undefined ? undefined : new StackOperator({ function: name, ...common });
+  const selected = stack === undefined ? name : { stack, output };
+  if (selected === undefined) {
+    if (region === undefined) return undefined;
+    throw new UsageError('--region goes with --stack or --function.');
+  }
+  if (values.isSet('api-key-file'))
+    throw new UsageError('--api-key-file is for a node: your credentials of AWS open a deployment.');
+  return new StackFunction({ function: selected, region });
 }
 
 /** A refusal of the broker becomes a sentence for the user. */
@@ -131,13 +124,13 @@ export async function operating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function nodeFrom(values: Values): NodeApi {
+function nodeFrom(values: Values): HttpTransport {
   const url = values.text('url') ?? URL_DEFAULT;
   const keyFile = values.text('api-key-file');
   // MQTT clients use the same address with `ws:`.
   const address = url.replace(/^ws/, 'http');
   if (!URL.canParse(address)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
-  return new NodeApi(address, keyFile === undefined ? undefined : keyFrom(keyFile), values.text('tenant'));
+  return new HttpTransport(address, keyFile === undefined ? undefined : keyFrom(keyFile));
 }
 
 function keyFrom(path: string): string {

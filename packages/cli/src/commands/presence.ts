@@ -1,7 +1,8 @@
-import type { MemberLine } from '../operate/operator.ts';
+import type { MemberLine } from '@apus/api';
 import type { Command } from './command.ts';
 import { UsageError } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 export const presence: Command = {
   name: 'presence',
@@ -16,19 +17,12 @@ export const presence: Command = {
     const operator = operatorFrom(values);
     const line = values.isSet('json') ? JSON.stringify : lineOf;
     await operating(async () => {
-      for await (const each of operator.members(room)) console.log(line(each));
+      for await (const each of operator.members(room)) printLine(line(each));
     });
     return 0;
   },
 };
 
 function lineOf({ member, payload, joined_at, clientids }: MemberLine): string {
-  return [member, joined_at, clientids.join(' '), Buffer.from(payload, 'base64').toString()]
-    .map(shown)
-    .join('  ');
-}
-
-/** A member chooses its name and its data. Control characters, which a terminal would obey, are escaped as in JSON. */
-function shown(text: string): string {
-  return /\p{Cc}/u.test(text) ? JSON.stringify(text) : text;
+  return [member, joined_at, clientids.join(' '), Buffer.from(payload, 'base64').toString()].join('  ');
 }

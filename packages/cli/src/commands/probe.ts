@@ -46,7 +46,7 @@ export const probe: Command = {
   usage: 'URL [--token TOKEN] [--only ITEM]… [FLAGS]',
   description: [
     'Opens a few connections to wss://…/mqtt and tests behaviour of API Gateway that Apus relies on and AWS does not',
-    'document (docs/deploy.md). Prints a line for each probe; the exit code is 1 when something differs.',
+    'document (docs/deploy-operations.md). Prints a line for each probe; the exit code is 1 when something differs.',
     '',
     ...PROBE_ITEMS.map(({ name, summary }) => `  ${name.padEnd(14)}${summary}`),
   ].join('\n'),

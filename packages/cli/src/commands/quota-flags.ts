@@ -1,15 +1,13 @@
 import { type GivenQuotaScopes, NODE_QUOTAS, type Quotas } from '@apus/broker';
 import type { Flag, Flags, Values } from './flags.ts';
 
-/** Quotas of the node door: frames cost nothing here, and a filter counts as a packet. */
-type NodeQuotaName = Exclude<
-  keyof Quotas,
-  'framesPerSecondMax' | 'writesPerMinuteMax' | 'messagesPerMinuteMax'
->;
+/** Quotas of a node, which pays for no write and no message; a filter counts as a packet. */
+type NodeQuotaName = Exclude<keyof Quotas, 'writesPerMinuteMax' | 'messagesPerMinuteMax'>;
 
 /** Each quota with its unit. A quota of the node door without a row here does not compile. */
 const TEXTS: { readonly [K in NodeQuotaName]: readonly [value: string, help: string] } = {
   packetsPerSecondMax: ['COUNT', 'MQTT packets a second; each filter of a SUBSCRIBE counts.'],
+  framesPerSecondMax: ['COUNT', 'Frames a second at the gateway door.'],
   publishesPerSecondMax: ['COUNT', 'PUBLISH packets a second.'],
   bytesPerSecondMax: ['BYTES', 'Bytes a second from clients.'],
   deliveriesPerMinuteMax: ['COUNT', 'Copies of messages a minute that publishes cause.'],
@@ -28,6 +26,8 @@ const TEXTS: { readonly [K in NodeQuotaName]: readonly [value: string, help: str
     'BYTES',
     'Messages in the queues of its sessions and inflight; one of several queues counts once. At most half of --tenant-queue-bytes-max. Beyond it they are dropped.',
   ],
+  delayedMessagesMax: ['COUNT', 'Messages of $delayed/… that wait. Beyond it: 0x97.'],
+  delayedBytesMax: ['BYTES', 'The same in bytes, and 256 for each. Beyond it: 0x97.'],
 };
 
 const SCOPES = {

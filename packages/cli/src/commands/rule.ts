@@ -1,8 +1,9 @@
 import type { RuleConfiguration } from '@apus/bridges';
 import type { RuleOperator } from '../operate/rule-operator.ts';
 import { type Command, CommandError } from './command.ts';
-import { type Flag, UsageError, type Values } from './flags.ts';
+import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
 import { NODE_FLAGS, operating, ruleOperatorFrom, STACK_FLAGS } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 type Action = (values: Values, args: readonly string[]) => Promise<void>;
 
@@ -20,6 +21,8 @@ const RULES_FUNCTION_FLAG: Flag = {
   help: 'Operates a deployment on AWS: the name or the ARN of its function of rules (the output RulesName of the stack).',
 };
 
+const BROKER: Flags = { ...NODE_FLAGS, ...STACK_FLAGS, function: RULES_FUNCTION_FLAG };
+
 export const rule: Command = {
   name: 'rule',
   summary: 'Checks a file of rules, and looks after the messages that rules have given up.',
@@ -29,10 +32,10 @@ export const rule: Command = {
     'list shows the rules of a node or a deployment, dead the dead letters of a rule, or one with its payload. send tries one again, or',
     'all of them up to the first that fails; discard deletes one, or all. Each prints a line of JSON for each entry.',
   ].join('\n'),
-  flags: { Broker: { ...NODE_FLAGS, ...STACK_FLAGS, function: RULES_FUNCTION_FLAG } },
+  flags: { Broker: BROKER },
   async run(values) {
     const [name = '', ...args] = values.positionals;
-    const action = ACTIONS[name];
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     const [least, most] = action?.args ?? [0, 0];
     if (action === undefined || args.length < least || args.length > most)
       throw new UsageError(
@@ -43,9 +46,10 @@ export const rule: Command = {
   },
 };
 
-async function check(_values: Values, [path = '']: readonly string[]): Promise<void> {
+async function check(values: Values, [path = '']: readonly string[]): Promise<void> {
+  values.refuse(BROKER, 'is not for `apus rule check`, which reads a file alone.');
   const { readRulesFile } = await import('@apus/bridges');
-  for (const each of readRulesFile(path)) console.log(lineOf(each));
+  for (const each of readRulesFile(path)) printLine(lineOf(each));
 }
 
 function lineOf({ name, filter, when, to }: RuleConfiguration): string {
@@ -58,7 +62,7 @@ async function printed(
 ): Promise<void> {
   const operator = ruleOperatorFrom(values);
   await operating(async () => {
-    for await (const entry of entries(operator)) console.log(JSON.stringify(entry));
+    for await (const entry of entries(operator)) printLine(JSON.stringify(entry));
   });
 }
 
@@ -69,7 +73,7 @@ async function dead(values: Values, [name = '', id]: readonly string[]): Promise
 async function send(values: Values, [name = '', id]: readonly string[]): Promise<void> {
   const operator = ruleOperatorFrom(values);
   const { sent, error } = await operating(() => operator.send(name, id));
-  console.log(`Sent: ${sent}.`);
+  printLine(`Sent: ${sent}.`);
   if (error !== undefined) throw new CommandError(`One was not sent, and is still there: ${error}`);
 }
 

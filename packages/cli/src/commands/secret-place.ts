@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { replaceFile } from '@apus/identity';
 import { awsSentenceOf } from '../aws/errors.ts';
 import { readSecret, writeSecret } from '../aws/secret.ts';
 import { stackOutput } from '../operate/stack-output.ts';
-import { replaceFile } from '../replace-file.ts';
 import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readPassword } from './read-password.ts';

@@ -19,41 +19,14 @@ import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
+import { HOST, LISTENING_FLAGS, listeningFrom, portFrom } from './listening-flags.ts';
 import { tracesFrom } from './otlp.ts';
 import { PAGE } from './page-directory.ts';
 import { QUOTA_FLAGS, quotasFrom } from './quota-flags.ts';
 import { untilStopped } from './signals.ts';
 
-const PORT_MAX = 65_535;
 const SYS_SECONDS_MAX = 86_400;
-const HOST = '127.0.0.1';
-const PORT = 8083;
-const GATEWAY_PORT = 8084;
 const LOG_LEVEL = 'info';
-
-const LISTENING: Flags = {
-  host: {
-    value: 'ADDRESS',
-    help: 'Address to listen at; 0.0.0.0 for all addresses of this machine.',
-    default: HOST,
-  },
-  port: {
-    value: 'PORT',
-    short: 'p',
-    help: 'Port of the node door and the web client; 0 takes any free port.',
-    default: String(PORT),
-  },
-  'gateway-port': {
-    value: 'PORT',
-    help: 'Port of the gateway door: the Lambda handlers behind an emulator of API Gateway.',
-    default: String(GATEWAY_PORT),
-  },
-  'no-gateway': { help: 'Opens the node door only.' },
-  workers: {
-    value: 'COUNT',
-    help: `Processes, from ${WORKERS_MIN} to ${WORKERS_MAX}, that share the port and are one broker (docs/cluster.md). They use the engine of --cluster, or one that the command starts and ends: valkey-server or redis-server on the PATH. That one forgets everything when the command ends, unless --data is given.`,
-  },
-};
 
 const ACCESS: Flags = {
   identity: {
@@ -72,7 +45,7 @@ const ACCESS: Flags = {
   'trusted-proxy': {
     value: 'ADDRESS',
     multiple: true,
-    help: 'Address of a proxy in front of the node door, as 192.0.2.1 or 10.0.0.0/8: the broker takes client addresses from its X-Forwarded-For header.',
+    help: 'Address of a proxy in front of the doors, as 192.0.2.1 or 10.0.0.0/8: the broker takes client addresses from its X-Forwarded-For header.',
   },
   'allow-origin': {
     value: 'ORIGIN',
@@ -89,6 +62,11 @@ const BEHAVIOUR: Flags = {
   cluster: {
     value: 'URL',
     help: 'Joins the processes that share this Valkey or Redis, as redis://:PASSWORD@HOST:6379: together they are one broker (docs/cluster.md). It keeps sessions, retained messages, streams and rooms. The password may stand in the variable APUS_ENGINE_PASSWORD.',
+  },
+  'cluster-stream-bytes-max': {
+    value: 'BYTES',
+    help: 'Streams of one tenant in the engine of --cluster or --workers. Beyond it: 0x97. 0: half of its maxmemory, or 1 GiB where it has none.',
+    default: '0',
   },
   streams: {
     value: 'FILE',
@@ -126,6 +104,10 @@ const BEHAVIOUR: Flags = {
     value: 'FILE',
     help: 'File with a key: programs that send it may use /api/v5 (clients, subscriptions, figures). Without it programs on this machine may use the API, unless clients need credentials or other machines can connect: then the API is closed.',
   },
+  'api-viewer-key-file': {
+    value: 'FILE',
+    help: 'File with a second key, which goes with --api-key-file: programs that send it may look at everything in /api/v5, and change nothing.',
+  },
   'sys-interval-seconds': {
     value: 'SECONDS',
     help: 'Interval of the figures under $SYS/brokers/…; 0 publishes none.',
@@ -153,15 +135,14 @@ export const serve: Command = {
   usage: '[FLAGS]',
   description: '',
   flags: {
-    Listening: LISTENING,
+    Listening: LISTENING_FLAGS,
     Access: ACCESS,
     Behaviour: BEHAVIOUR,
     Limits: LIMIT_FLAGS,
     Quotas: QUOTA_FLAGS,
   },
   async run(values) {
-    if (values.positionals.length > 0)
-      throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
+    values.refusePositionals('serve');
     return values.isSet('workers') ? await serveByWorkers(values) : await serveAlone(values);
   },
 };
@@ -182,7 +163,7 @@ async function serveByWorkers(values: Values): Promise<number> {
   return await runWorkers({
     count,
     host: values.text('host') ?? HOST,
-    port: values.count('port', PORT_MAX) ?? PORT,
+    port: portFrom(values),
     engineUrl: engineFrom(values),
     dataDirectory: values.text('data'),
     shutdownTimeoutSeconds:
@@ -215,9 +196,10 @@ async function start(
     ...options,
     topics: await topicsFrom(values),
     openBridges: await bridgesFrom(values),
-    openCluster: await clusterFrom(engine),
+    openCluster: await clusterFrom(engine, values.count('cluster-stream-bytes-max')),
   });
   readAgainWhenAsked(node);
+  goOnAfterErrors(node);
   return node;
 }
 
@@ -227,9 +209,7 @@ function optionsFrom(values: Values): DoorsOptions {
     ...limitsFrom(values),
     quotas: quotasFrom(values),
     ...accessFrom(values),
-    host: values.text('host'),
-    port: values.count('port', PORT_MAX) ?? PORT,
-    gatewayPort: gatewayPortFrom(values),
+    ...listeningFrom(values),
     allowedOrigins: origins.length > 0 ? origins : undefined,
     trustedProxies: values.all('trusted-proxy'),
     dataDirectory: values.text('data'),
@@ -240,6 +220,7 @@ function optionsFrom(values: Values): DoorsOptions {
     counters: values.isSet('counters'),
     traces: tracesFrom(values.text('otlp')),
     apiKey: keyFrom(values.text('api-key-file')),
+    apiViewerKey: keyFrom(values.text('api-viewer-key-file')),
     pageDirectory: PAGE,
     sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),
     sysHeartbeatSeconds: values.count('sys-heartbeat-seconds', SYS_SECONDS_MAX),
@@ -265,7 +246,14 @@ function identityFrom(values: Values): IdentityConfiguration | undefined {
 
 /** Ends on SIGHUP if that means that the terminal was closed, as a process does by default. */
 function readAgainWhenAsked(node: RunningDoors): void {
-  if (!process.stdin.isTTY) process.on('SIGHUP', () => void node.rereadUsers());
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => void node.reread());
+}
+
+/** Without it an exception, or a rejection without a handler, would end the process and so all clients. [SEC-FAULT-1] */
+function goOnAfterErrors(node: RunningDoors): void {
+  process.on('uncaughtException', (error) => node.uncaught(error));
+  // The reader of the log has gone.
+  process.stderr.on('error', () => {});
 }
 
 function tenantsFrom(path: string | undefined): TenantsFile | undefined {
@@ -293,13 +281,6 @@ function streamsFrom(path: string | undefined): readonly GivenStream[] | undefin
   } catch (error) {
     throw new UsageError(`--streams ${path}: ${(error as Error).message}`);
   }
-}
-
-/** Processes of a cluster open no gateway door unless the flags ask for one. */
-function gatewayPortFrom(values: Values): number | undefined {
-  if (values.isSet('no-gateway')) return undefined;
-  const isOne = !values.isSet('cluster') && !values.isSet('workers');
-  return values.count('gateway-port', PORT_MAX) ?? (isOne ? GATEWAY_PORT : undefined);
 }
 
 const ENGINES = ['redis:', 'rediss:'];
@@ -331,10 +312,13 @@ function withPassword(url: string, password: string | undefined): string {
 }
 
 /** The module is loaded only if it is used. */
-async function clusterFrom({ url, isFirst }: EngineChoice): Promise<OpenCluster | undefined> {
+async function clusterFrom(
+  { url, isFirst }: EngineChoice,
+  streamBytesMax: number | undefined,
+): Promise<OpenCluster | undefined> {
   if (url === undefined) return undefined;
   const { openCluster } = await import('@apus/cluster');
-  return openCluster({ url, isFirst });
+  return openCluster({ url, isFirst, streamBytesMax });
 }
 
 /** The module is loaded only if it is used. */
@@ -362,11 +346,12 @@ async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
 
 function welcome(
   values: Values,
-  { url, httpUrl, gateway }: Pick<Listening, 'url' | 'httpUrl'> & Partial<Pick<RunningDoors, 'gateway'>>,
+  { urls, httpUrl, gateway }: Pick<Listening, 'urls' | 'httpUrl'> & Partial<Pick<RunningDoors, 'gateway'>>,
   notes: readonly string[] = [],
 ): string {
-  const lines = [`  MQTT     ${url}`, `  page     ${httpUrl}`];
+  const lines = urls.map((url) => `  MQTT     ${url}`);
+  if (gateway !== undefined) lines.push(`  gateway  ${gateway.url} (with the Apus transport)`);
+  lines.push(`  page     ${httpUrl}`);
   if (values.isSet('topics')) lines.push(`  topics   ${httpUrl}portal/`);
-  if (gateway !== undefined) lines.splice(1, 0, `  gateway  ${gateway.url} (with the Apus transport)`);
   return ['Apus is running:', ...lines, ...notes, 'Stop it with Ctrl+C.'].join('\n');
 }

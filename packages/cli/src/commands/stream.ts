@@ -1,7 +1,9 @@
-import type { Operator, StreamLine, StreamMessageLine } from '../operate/operator.ts';
+import type { StreamLine, StreamMessageLine } from '@apus/api';
+import type { Operator } from '../operate/operator.ts';
 import type { Command } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 const MESSAGES: Flags = {
   topic: {
@@ -35,9 +37,7 @@ export const stream: Command = {
     const isMessages = action === 'messages' && names.length === 1;
     if (!isList && !isMessages)
       throw new UsageError('`apus stream` takes `list`, or `messages` and the name of a stream, and flags.');
-    const given = Object.keys(MESSAGES).find((flag) => values.isSet(flag));
-    if (isList && given !== undefined)
-      throw new UsageError(`\`apus stream list\` takes no --${given}: that is for \`messages\`.`);
+    if (isList) values.refuse(MESSAGES, 'is for `apus stream messages`.');
     const limit = limitFrom(values);
     const operator = operatorFrom(values);
     await operating(async () => {
@@ -58,7 +58,7 @@ function limitFrom(values: Values): number | undefined {
 
 async function list(operator: Operator, values: Values): Promise<void> {
   const line = values.isSet('json') ? JSON.stringify : lineOf;
-  for (const each of await operator.streams()) console.log(line(each));
+  for (const each of await operator.streams()) printLine(line(each));
 }
 
 async function showMessages(
@@ -74,7 +74,7 @@ async function showMessages(
     ...(values.isSet('reverse') && { reverse: true }),
   });
   const line = values.isSet('json') ? JSON.stringify : messageLineOf;
-  for (const each of messages) console.log(line(each));
+  for (const each of messages) printLine(line(each));
   if (next !== null) console.error(`There are more: --since ${next}`);
 }
 

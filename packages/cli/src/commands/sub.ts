@@ -1,21 +1,24 @@
 import { isUtf8 } from 'node:buffer';
-import { parseTopicFilter, Violation } from '@apus/mqtt';
+import { parseTopicFilter, RECEIVE_MAXIMUM_MAX, Violation } from '@apus/mqtt';
 import type { IClientOptions, IClientSubscribeOptions, IPublishPacket, MqttClient } from 'mqtt';
-import { CLIENT_FLAGS, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
+import {
+  CLIENT_FLAGS,
+  fitting,
+  QOS_FLAG,
+  qosFrom,
+  reasonOf,
+  refuseBelowFive,
+  WILL_FLAGS,
+} from './client-flags.ts';
 import { type Command, CommandError } from './command.ts';
-import { connectClient } from './connect-client.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
+import { MOSQUITTO_SUB } from './mosquitto-flags.ts';
+import { bytesToShow } from './print.ts';
+import { Printer } from './printer.ts';
+import { withClient } from './with-client.ts';
 
-const FAILURE = 0x80;
-
-const SUBSCRIPTION: Flags = {
-  topic: {
-    value: 'FILTER',
-    short: 't',
-    multiple: true,
-    help: 'Topic filter; may be given more than once. Required.',
-  },
-  qos: { value: '0|1|2', short: 'q', help: 'Quality of service.', default: '0' },
+/** What MQTT 5 alone has a field or a user property for. */
+const ONLY_FIVE: Flags = {
   'no-local': { help: 'Leaves out the messages that this client publishes (MQTT 5).' },
   'retain-as-published': { help: 'Shows the RETAIN flag as it was published (MQTT 5).' },
   'retain-handling': {
@@ -36,115 +39,136 @@ const SUBSCRIPTION: Flags = {
     multiple: true,
     help: 'Begins behind the message with this `stream-position`; for a filter with wildcards "POSITION TOPIC", once for each topic (MQTT 5).',
   },
+};
+
+const SUBSCRIPTION: Flags = {
+  topic: {
+    value: 'FILTER',
+    short: 't',
+    multiple: true,
+    help: 'Topic filter; may be given more than once. Required.',
+  },
+  qos: { ...QOS_FLAG, short: 'q' },
+  ...ONLY_FIVE,
   keep: { help: 'Resumes the session of an earlier run, and keeps it after this one (needs --client-id).' },
 };
 
 const OUTPUT: Flags = {
-  count: { value: 'N', short: 'c', help: 'Ends after this many messages.' },
+  count: {
+    value: 'N',
+    short: 'c',
+    help: 'Ends after this many messages; 0: once it has subscribed. Further messages of a session that is kept come to the next run.',
+  },
+  timeout: {
+    value: 'SECONDS',
+    short: 'W',
+    help: 'Ends after this time. The exit status is 1 if --count messages have not come by then.',
+  },
   verbose: { short: 'v', help: 'Puts the topic before each payload.' },
+  'no-newline': { short: 'N', help: 'Puts no line break behind each payload.' },
   json: { help: 'Prints each message as one line of JSON.' },
 };
 
 /** In MQTT 5 a session outlives its connection only if the client asks for it: here for a day. */
 const KEPT_SECONDS = 24 * 60 * 60;
 
+/** The longest time of a timer of Node.js. */
+const TIMEOUT_SECONDS_MAX = 2_147_483;
+
 export const sub: Command = {
   name: 'sub',
   summary: 'Subscribes, and prints the messages.',
   usage: '-t FILTER [FLAGS]',
-  description: "Example: apus sub -t 'hello/#' -v",
-  flags: { Subscription: SUBSCRIPTION, Output: OUTPUT, Connection: CLIENT_FLAGS },
+  description: [
+    "Example: apus sub -t 'hello/#' -v",
+    '',
+    'A message is acknowledged when standard output has taken it. Most flags of mosquitto_sub may be given.',
+  ].join('\n'),
+  flags: { Subscription: SUBSCRIPTION, Output: OUTPUT, Connection: CLIENT_FLAGS, Will: WILL_FLAGS },
+  spellings: MOSQUITTO_SUB,
   async run(values) {
+    values.refusePositionals('sub');
     const filters = values.all('topic');
-    if (filters.length === 0 || values.positionals.length > 0) {
-      throw new UsageError('`apus sub` needs a topic filter: -t FILTER.');
-    }
+    if (filters.length === 0) throw new UsageError('`apus sub` needs a topic filter: -t FILTER.');
     for (const filter of filters) {
       const parsed = parseTopicFilter(filter);
       if (parsed instanceof Violation) throw new UsageError(`${parsed.reason}.`);
     }
-    const messages = new Messages(printerFrom(values), values.count('count'));
+    const count = values.count('count');
+    const timeout = values.count('timeout', TIMEOUT_SECONDS_MAX, 1);
+    const printer = new Printer(formatFrom(values), count);
     const subscription = subscriptionFrom(values);
-    const client = await connectClient(values, sessionFrom(values), (made) => messages.of(made));
-    tellInterruptions(client);
-    try {
-      for (const filter of filters) await subscribe(client, filter, subscription);
-      await messages.enough;
-    } finally {
-      await client.endAsync();
-    }
+    let release = (): void => {};
+    await withClient(values, {
+      options: sessionFrom(values, count),
+      prepare(client) {
+        printer.attach(client);
+        // Before CONNACK a signal ends the process.
+        client.once('packetreceive', () => {
+          release = stopWhenAsked(printer, timeout);
+        });
+      },
+      mayReconnect: true,
+      async run(client) {
+        await Promise.race([subscribeToAll(client, filters, subscription), printer.stopped]);
+        await printer.done;
+      },
+    }).finally(() => release());
+    if (timeout !== undefined && count !== undefined && printer.printed < count)
+      throw new CommandError(`${printer.printed} messages of ${count} came within ${timeout} s.`);
     return 0;
   },
 };
+
+/** A second signal ends the process at once. */
+function stopWhenAsked(printer: Printer, timeoutSeconds: number | undefined): () => void {
+  const stop = (): void => printer.stop();
+  const timer = timeoutSeconds === undefined ? undefined : setTimeout(stop, timeoutSeconds * 1_000);
+  timer?.unref();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, stop);
+  return () => {
+    clearTimeout(timer);
+    for (const signal of signals) process.off(signal, stop);
+  };
+}
+
+async function subscribeToAll(
+  client: MqttClient,
+  filters: readonly string[],
+  options: IClientSubscribeOptions,
+): Promise<void> {
+  for (const filter of filters) await subscribe(client, filter, options);
+}
 
 async function subscribe(
   client: MqttClient,
   filter: string,
   options: IClientSubscribeOptions,
 ): Promise<void> {
-  let codes: readonly number[];
   try {
-    codes = (await client.subscribeAsync(filter, options)).map(({ qos }) => qos);
+    await client.subscribeAsync(filter, options);
   } catch (error) {
-    throw new CommandError(`The subscription to ${filter} was refused: ${reasonOf(error)}`, { cause: error });
-  }
-  if (codes.some((code) => code >= FAILURE))
-    throw new CommandError(`The subscription to ${filter} was refused.`);
-}
-
-type Print = (topic: string, payload: Buffer, packet: IPublishPacket) => void;
-
-/** Prints messages until `count` is reached. */
-class Messages {
-  readonly #print: Print;
-  #left: number;
-  #resolve: () => void = () => {};
-  /** Resolves after `count` messages, or at a signal. */
-  readonly enough: Promise<void>;
-
-  constructor(print: Print, count = Number.POSITIVE_INFINITY) {
-    this.#print = print;
-    this.#left = count;
-    this.enough = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-    if (count === 0) this.#resolve();
-    process.once('SIGINT', () => this.#end());
-    process.once('SIGTERM', () => this.#end());
-  }
-
-  of(client: MqttClient): void {
-    client.on('message', (topic, payload, packet) => {
-      if (this.#left <= 0) return;
-      this.#print(topic, payload, packet);
-      this.#left -= 1;
-      if (this.#left === 0) this.#resolve();
+    const { packet } = error as { readonly packet?: object };
+    throw new CommandError(`The subscription to ${filter} was refused: ${reasonOf(error, packet)}`, {
+      cause: error,
     });
   }
-
-  #end(): void {
-    this.#left = 0;
-    this.#resolve();
-  }
 }
 
-function tellInterruptions(client: MqttClient): void {
-  client.on('offline', () => console.error('apus: the connection was lost; trying again.'));
-  client.on('error', (error) => console.error(`apus: ${reasonOf(error)}`));
-}
+type Format = (packet: IPublishPacket) => Buffer;
 
-function printerFrom(values: Values): Print {
-  if (values.isSet('json')) return (topic, payload, packet) => console.log(jsonOf(topic, payload, packet));
+function formatFrom(values: Values): Format {
+  if (values.isSet('json')) return (packet) => bytesToShow(`${jsonOf(packet)}\n`);
+  const end = Buffer.from(values.isSet('no-newline') ? '' : '\n');
   const isVerbose = values.isSet('verbose');
-  return (topic, payload) => {
-    if (isVerbose) process.stdout.write(`${topic} `);
-    // Written as bytes: a payload need not be text.
-    process.stdout.write(payload);
-    process.stdout.write('\n');
-  };
+  // Written as bytes: a payload need not be text.
+  return ({ topic, payload }) =>
+    Buffer.concat([bytesToShow(isVerbose ? `${topic} ` : ''), bytesToShow(payload), end]);
 }
 
-function jsonOf(topic: string, payload: Buffer, { qos, retain, dup, properties }: IPublishPacket): string {
+function jsonOf({ topic, payload: bytes, qos, retain, dup, properties }: IPublishPacket): string {
+  const payload = Buffer.from(bytes);
   const content = isUtf8(payload)
     ? { payload: payload.toString() }
     : { payloadBase64: payload.toString('base64') };
@@ -154,6 +178,7 @@ function jsonOf(topic: string, payload: Buffer, { qos, retain, dup, properties }
 }
 
 function subscriptionFrom(values: Values): IClientSubscribeOptions {
+  refuseBelowFive(values, ONLY_FIVE);
   return {
     qos: qosFrom(values),
     nl: values.isSet('no-local'),
@@ -165,16 +190,10 @@ function subscriptionFrom(values: Values): IClientSubscribeOptions {
 
 /** Where a reader of a stream begins, as user properties of SUBSCRIBE (docs/streams.md). */
 function startFrom(values: Values): Pick<IClientSubscribeOptions, 'properties'> {
-  const given = (['rewind', 'stream-offset', 'stream-position'] as const).filter((name) =>
-    values.isSet(name),
-  );
-  const [first] = given;
-  if (first === undefined) return {};
-  if (given.includes('rewind') && given.includes('stream-offset'))
+  if (values.isSet('rewind') && values.isSet('stream-offset'))
     throw new UsageError('--rewind and --stream-offset exclude each other.');
-  if (versionFrom(values) !== 5) throw new UsageError(`--${first} needs MQTT 5, which has user properties.`);
   const userProperties = { ...rewindFrom(values), ...offsetFrom(values), ...positionsFrom(values) };
-  return { properties: { userProperties } };
+  return Object.keys(userProperties).length === 0 ? {} : { properties: { userProperties } };
 }
 
 function offsetFrom(values: Values): Record<string, string> {
@@ -191,7 +210,9 @@ function positionsFrom(values: Values): Record<string, string[]> {
   const wrong = positions.find((each) => !/^[0-9a-z]+-\d+(-\d+)?( .*)?$/s.test(each));
   if (wrong !== undefined)
     throw new UsageError(`--stream-position takes the stream-position of a message, not "${wrong}".`);
-  return positions.length === 0 ? {} : { 'stream-position': [...positions] };
+  return positions.length === 0
+    ? {}
+    : { 'stream-position': positions.map((each) => fitting('stream-position', each)) };
 }
 
 function rewindFrom(values: Values): Record<string, string> {
@@ -204,8 +225,16 @@ function rewindFrom(values: Values): Record<string, string> {
   return { rewind };
 }
 
-function sessionFrom(values: Values): IClientOptions {
-  if (!values.isSet('keep')) return { clean: true };
-  if (!values.isSet('client-id')) throw new UsageError('--keep needs the --client-id whose session is kept.');
-  return { clean: false, properties: { sessionExpiryInterval: KEPT_SECONDS } };
+function sessionFrom(values: Values, count = RECEIVE_MAXIMUM_MAX): IClientOptions {
+  const isKept = values.isSet('keep');
+  if (isKept && !values.isSet('client-id'))
+    throw new UsageError('--keep needs the --client-id whose session is kept.');
+  // The broker sends few messages that would have to wait for the next run, or for another client of a share group.
+  const receiveMaximum = Math.min(Math.max(count, 1), RECEIVE_MAXIMUM_MAX);
+  return {
+    clean: !isKept,
+    // Without it mqtt.js gives up when a broker that restarts is busy.
+    reconnectOnConnackError: true,
+    properties: { receiveMaximum, ...(isKept && { sessionExpiryInterval: KEPT_SECONDS }) },
+  };
 }

@@ -4,6 +4,7 @@ import type { TenantsOperator } from '../operate/tenants-operator.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { BROKER_FLAGS, operating, tenantsOperatorFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 import { KEY_FLAGS, keysFrom } from './tenant-keys.ts';
 
 const PLAN: Flags = {
@@ -42,10 +43,10 @@ const VERBS: Readonly<
   async create(values, tenants, name) {
     if (values.isSet('drop-key')) throw new UsageError('--drop-key is for `apus tenant change`.');
     const created = await tenants.create({ name, ...changeFrom(values, undefined) });
-    console.log(`The tenant "${name}" is there. ${summaryOf(created)}`);
+    printLine(`The tenant "${name}" is there. ${summaryOf(created)}`);
   },
   async list(_values, tenants) {
-    for await (const each of tenants.list()) console.log(`${each.name}  ${summaryOf(each)}`);
+    for await (const each of tenants.list()) printLine(`${each.name}  ${summaryOf(each)}`);
   },
   async show(_values, tenants, name) {
     console.log(JSON.stringify(await found(tenants, name), undefined, 2));
@@ -55,10 +56,10 @@ const VERBS: Readonly<
     if (Object.keys(change).length === 0) throw new UsageError('Nothing is to be changed: see the flags.');
     const changed = await tenants.change(name, change);
     if (changed === undefined) throw unknown(name);
-    console.log(`The tenant "${name}" has been changed. ${summaryOf(changed.tenant)}`);
-    if (changed.expelled !== undefined) console.log(`Clients that were ended: ${changed.expelled}.`);
-    if (changed.isComplete === false)
-      console.log('Some may be left: the same command looks again, and the sweep within ten minutes.');
+    printLine(`The tenant "${name}" has been changed. ${summaryOf(changed)}`);
+    if (changed.expelled !== undefined) printLine(`Clients that were ended: ${changed.expelled}.`);
+    if (changed.is_complete === false)
+      printLine('Some may be left: the same command looks again, and the sweep within ten minutes.');
   },
   async remove(_values, tenants, name) {
     if (!(await tenants.remove(name))) throw unknown(name);
@@ -90,7 +91,8 @@ export const tenant: Command = {
       throw new UsageError(
         'It is `apus tenant create NAME`, `change NAME`, `show NAME`, `remove NAME` or `apus tenant list`.',
       );
-    if (verb !== 'create' && verb !== 'change') refuseShape(values, verb);
+    if (verb !== 'create' && verb !== 'change')
+      values.refuse(SHAPING, `is for \`create\` and \`change\`, not for \`apus tenant ${verb}\`.`);
     const tenants = tenantsOperatorFrom(values);
     await operating(() => act(values, tenants, name ?? ''));
     return 0;
@@ -147,12 +149,6 @@ async function found(tenants: TenantsOperator, name: string): Promise<TenantEntr
 
 function unknown(name: string): CommandError {
   return new CommandError(`There is no tenant "${name}".`);
-}
-
-function refuseShape(values: Values, verb: string): void {
-  const given = Object.keys(SHAPING).find((flag) => values.isSet(flag));
-  if (given !== undefined)
-    throw new UsageError(`--${given} is for \`create\` and \`change\`, not for \`apus tenant ${verb}\`.`);
 }
 
 function summaryOf({ state, reason, plan = {}, keys = [], provider }: TenantEntry): string {

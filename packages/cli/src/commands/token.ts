@@ -64,9 +64,12 @@ export const token: Command = {
   },
   async run(values) {
     const [verb, ...others] = values.positionals;
-    if (verb === 'rotate' && others.length === 0) return await rotateToken(values);
+    if (verb === 'rotate' && others.length === 0) {
+      values.refuse({ ...TOKEN, ...TENANT_KEY }, 'is for a token, not for `apus token rotate`.');
+      return await rotateToken(values);
+    }
     if (verb !== undefined) throw new UsageError('It is `apus token --sub NAME` or `apus token rotate`.');
-    if (values.isSet('finish')) throw new UsageError('--finish is for `apus token rotate`.');
+    values.refuse(ROTATE_FLAGS, 'is for `apus token rotate`.');
     const sub = values.text('sub');
     if (sub === undefined || sub === '') throw new UsageError('`apus token` needs a name: --sub NAME.');
     const tenant = values.text('tenant');
@@ -84,6 +87,7 @@ export const token: Command = {
       console.log(await mintWithKey(keyFile, values, claims));
       return 0;
     }
+    values.refuse(TENANT_KEY, 'goes with --key-file.');
     const signing = await signingSecretFrom(values);
     const secret = new TextEncoder().encode(signing.secret);
     console.log(await mintToken(secret, { ...claims, kid: kidOf(signing) }));

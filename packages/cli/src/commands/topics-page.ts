@@ -28,7 +28,8 @@ export function writeTopicsPage(directory: string, document: object): void {
   const portal = join(PAGE, 'portal');
   if (!existsSync(portal)) throw new CommandError('The page has not been built: npm run build');
   try {
-    cpSync(portal, directory, { recursive: true });
+    // A web host compresses by itself.
+    cpSync(portal, directory, { recursive: true, filter: (path) => !path.endsWith('.br') });
     const index = join(directory, 'index.html');
     const head = [
       `<meta name="apus-document" content="./${DOCUMENT}" />`,

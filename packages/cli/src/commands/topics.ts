@@ -3,10 +3,19 @@ import { join } from 'node:path';
 import { readStreams, type StreamDeclaration } from '@apus/broker';
 import type { TopicCatalogue } from '@apus/topics';
 import type { Command } from './command.ts';
-import { UsageError, type Values } from './flags.ts';
+import { type Flags, UsageError, type Values } from './flags.ts';
 import { writeTopicsPage } from './topics-page.ts';
 
 const TENANT = 'default';
+
+const PAGE: Flags = {
+  out: { value: 'DIRECTORY', help: 'Where page writes its files; made when it is not there.' },
+};
+
+const DOCUMENT: Flags = {
+  tenant: { value: 'NAME', help: 'The tenant whose developers it is for.', default: TENANT },
+  streams: { value: 'FILE', help: 'The streams that the broker keeps, as `apus serve` takes them.' },
+};
 
 export const topics: Command = {
   name: 'topics',
@@ -17,18 +26,14 @@ export const topics: Command = {
     'asyncapi prints the document for developers, which a node answers at /api/v5/asyncapi.json: for a page beside a deployment, say.',
     'page writes the page for developers with that document, which a node answers at /portal/: files for any web host.',
   ].join('\n'),
-  flags: {
-    Document: {
-      out: { value: 'DIRECTORY', help: 'Where page writes its files; made when it is not there.' },
-      tenant: { value: 'NAME', help: 'The tenant whose developers it is for.', default: TENANT },
-      streams: { value: 'FILE', help: 'The streams that the broker keeps, as `apus serve` takes them.' },
-    },
-  },
+  flags: { Document: { ...PAGE, ...DOCUMENT } },
   async run(values) {
     const [action, path, ...others] = values.positionals;
     const run = action === undefined || !Object.hasOwn(ACTIONS, action) ? undefined : ACTIONS[action];
     if (run === undefined || path === undefined || others.length > 0)
       throw new UsageError('`apus topics` takes check FILE, asyncapi FILE or page FILE --out DIRECTORY.');
+    if (action !== 'page') values.refuse(PAGE, 'is for `apus topics page`.');
+    if (action === 'check') values.refuse(DOCUMENT, 'is for `apus topics asyncapi` and `page`.');
     run(await catalogueIn(path), values);
     return 0;
   },

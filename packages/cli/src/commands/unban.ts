@@ -1,5 +1,6 @@
 import { type Command, CommandError } from './command.ts';
 import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './operate-flags.ts';
+import { printLine } from './print.ts';
 
 export const unban: Command = {
   name: 'unban',
@@ -13,7 +14,7 @@ export const unban: Command = {
     const operator = operatorFrom(values);
     if (!(await operating(() => operator.unban(as, who))))
       throw new CommandError(`There is no ban of the ${as} "${who}".`);
-    console.log(`The ban of the ${as} "${who}" has been taken back.`);
+    printLine(`The ban of the ${as} "${who}" has been taken back.`);
     return 0;
   },
 };

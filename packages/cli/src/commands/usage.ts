@@ -1,9 +1,9 @@
 import { csvOf, USAGE_STEPS, type UsageLine, usageCsv } from '@apus/broker';
 import { billText, GIGABYTE, INVOICE_FIELDS, invoiceOf, tableText } from '@apus/cost';
-import type { UsageAnswer } from '../operate/usage-operator.ts';
+import type { UsageAnswer } from '../operate/operator.ts';
 import type { Command } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
-import { BROKER_FLAGS, operating, usageOperatorFrom } from './operate-flags.ts';
+import { BROKER_FLAGS, operating, operatorFrom } from './operate-flags.ts';
 
 const FORMATS = ['table', 'json', 'csv'] as const;
 
@@ -42,12 +42,11 @@ export const usage: Command = {
   ].join('\n'),
   flags: { Question: QUESTION, Output: OUTPUT, Broker: BROKER_FLAGS },
   async run(values) {
-    if (values.positionals.length > 0)
-      throw new UsageError(`\`apus usage\` takes only flags, not "${values.positionals[0]}".`);
+    values.refusePositionals('usage');
     const format = values.oneOf('format', FORMATS) ?? 'table';
     const invoice = invoiceFrom(values);
     const asked = { tenant: values.text('tenant'), from: values.text('from'), to: values.text('to') };
-    const operator = usageOperatorFrom(values);
+    const operator = operatorFrom(values);
     await operating(async () => {
       const answer = await operator.usage({ ...asked, by: values.oneOf('by', USAGE_STEPS) });
       console.log(invoice === undefined ? textOf(answer, format) : invoiceText(answer, invoice, format));

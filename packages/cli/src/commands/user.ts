@@ -6,7 +6,8 @@ import { UsersTableStore } from '../operate/users-table-store.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readNewPassword } from './new-password.ts';
-import { operating, STACK_FLAGS, stackOperatorFrom } from './operate-flags.ts';
+import { deploymentApiFrom, operating, STACK_FLAGS } from './operate-flags.ts';
+import { printLine } from './print.ts';
 import { RULE_FLAGS, rulesFrom } from './rule-flags.ts';
 
 const USER: Flags = {
@@ -35,22 +36,20 @@ const VERBS: Readonly<Record<string, (values: Values, store: UserStore, name: st
       throw new CommandError(
         `There is a user "${name}" already: \`apus user passwd\` changes the password, \`apus user remove\` takes it away.`,
       );
-    console.log(`"${name}" may connect. ${allowanceOf(given)}`);
+    printLine(`"${name}" may connect. ${allowanceOf(given)}`);
     console.log(store.effect);
   },
-  async passwd(values, store, name) {
-    refuseRules(values, 'passwd');
+  async passwd(_values, store, name) {
     const password = await readNewPassword();
     if (!(await store.setPassword(name, password))) throw unknown(name);
-    console.log(`"${name}" has another password. ${store.effect}`);
+    printLine(`"${name}" has another password. ${store.effect}`);
   },
-  async remove(values, store, name) {
-    refuseRules(values, 'remove');
+  async remove(_values, store, name) {
     if (!(await store.remove(name))) throw unknown(name);
-    console.log(`"${name}" is gone. ${store.effect}`);
+    printLine(`"${name}" is gone. ${store.effect}`);
   },
   async list(_values, store) {
-    for await (const user of store.list()) console.log(lineOf(user));
+    for await (const user of store.list()) printLine(lineOf(user));
   },
 };
 
@@ -76,6 +75,7 @@ export const user: Command = {
     const isNamed = verb !== 'list';
     if (act === undefined || others.length > 0 || (name !== undefined) !== isNamed)
       throw new UsageError('It is `apus user add NAME`, `passwd NAME`, `remove NAME` or `apus user list`.');
+    if (verb !== 'add') values.refuse(USER, 'is for `apus user add`.');
     const store = storeFrom(values);
     await operating(() => act(values, store, name ?? ''));
     return 0;
@@ -84,7 +84,7 @@ export const user: Command = {
 
 function storeFrom(values: Values): UserStore {
   const path = values.text('users');
-  const deployment = stackOperatorFrom(values);
+  const deployment = deploymentApiFrom(values);
   if ((path === undefined) === (deployment === undefined))
     throw new UsageError('`apus user` takes --users FILE, for a node, or --stack NAME, for a deployment.');
   return deployment === undefined ? new UsersFileStore(path ?? '') : new UsersTableStore(deployment);
@@ -122,12 +122,6 @@ function quotasFrom(values: Values): Pick<UserEntry, 'quotas'> {
 
 function badQuota(text: string): never {
   throw new UsageError(`--quota takes a name and a number as connectionsMax=1, not "${text}".`);
-}
-
-function refuseRules(values: Values, verb: string): void {
-  const given = Object.keys(USER).find((flag) => values.isSet(flag));
-  if (given !== undefined)
-    throw new UsageError(`--${given} is for \`apus user add\`: \`${verb}\` leaves all but the password.`);
 }
 
 function unknown(name: string): CommandError {

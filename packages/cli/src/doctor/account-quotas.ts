@@ -1,4 +1,5 @@
-import { awsSentenceOf } from '../aws/errors.ts';
+import { installed } from '@apus/door';
+import { type AwsCall, adviceOn, awsSentenceOf } from '../aws/errors.ts';
 
 /** The quotas of the account in one Region. */
 export interface AccountQuotas {
@@ -11,6 +12,16 @@ export interface AccountQuotas {
   /** API Gateway: WebSocket handshakes a second. */
   readonly newConnectionsPerSecond: number;
 }
+
+/** The quotas, and what the account has not said. */
+export interface QuotasRead {
+  readonly quotas: AccountQuotas;
+  /** A sentence on the quota whose default was taken. */
+  readonly note: string | undefined;
+}
+
+/** AWS's default, for an emulator of AWS that has no Service Quotas. */
+const NEW_CONNECTIONS_DEFAULT = 500;
 
 /** The codes in Service Quotas of quotas that can be raised. */
 export const QUOTA_CODES = {
@@ -37,7 +48,7 @@ export class QuotasError extends Error {
  *
  * @throws {QuotasError}
  */
-export async function readQuotas(region: string | undefined): Promise<AccountQuotas> {
+export async function readQuotas(region: string | undefined): Promise<QuotasRead> {
   const given = { ...(region !== undefined && { region }), maxAttempts: 3 };
   const asked = async <T>(service: string, reading: Promise<T>): Promise<T> => {
     try {
@@ -46,12 +57,20 @@ export async function readQuotas(region: string | undefined): Promise<AccountQuo
       throw new QuotasError(sentenceOf(error, region, service), { cause: error });
     }
   };
+  let note: string | undefined;
+  const orDefault = (error: unknown) => {
+    const call = callOf(region, 'Service Quotas');
+    if (error instanceof QuotasError || adviceOn(error, call) !== undefined) throw error;
+    note = `${awsSentenceOf(error, call)} ${NEW_CONNECTIONS_DEFAULT} new connections a second are AWS's default.`;
+    return NEW_CONNECTIONS_DEFAULT;
+  };
+  const newConnections = readQuota(given, QUOTA_CODES.newConnectionsPerSecond).catch(orDefault);
   const [concurrentExecutions, throttle, newConnectionsPerSecond] = await Promise.all([
     asked('Lambda', readConcurrency(given)),
     asked('API Gateway', readThrottle(given)),
-    asked('Service Quotas', readQuota(given, QUOTA_CODES.newConnectionsPerSecond)),
+    asked('Service Quotas', newConnections),
   ]);
-  return { concurrentExecutions, ...throttle, newConnectionsPerSecond };
+  return { quotas: { concurrentExecutions, ...throttle, newConnectionsPerSecond }, note };
 }
 
 interface ClientSettings {
@@ -60,7 +79,7 @@ interface ClientSettings {
 }
 
 async function readConcurrency(settings: ClientSettings): Promise<number> {
-  const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+  const { GetAccountSettingsCommand, LambdaClient } = await installed(import('@aws-sdk/client-lambda'));
   const client = new LambdaClient(settings);
   const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
   return present(AccountLimit?.ConcurrentExecutions, 'the concurrency of Lambda');
@@ -69,7 +88,7 @@ async function readConcurrency(settings: ClientSettings): Promise<number> {
 async function readThrottle(
   settings: ClientSettings,
 ): Promise<Pick<AccountQuotas, 'requestsPerSecond' | 'burstRequests'>> {
-  const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
+  const { APIGatewayClient, GetAccountCommand } = await installed(import('@aws-sdk/client-api-gateway'));
   const client = new APIGatewayClient(settings);
   const { throttleSettings } = await client.send(new GetAccountCommand({}));
   return {
@@ -83,8 +102,8 @@ async function readQuota(
   settings: ClientSettings,
   { service, code }: { readonly service: string; readonly code: string },
 ): Promise<number> {
-  const { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand, ServiceQuotasClient } = await import(
-    '@aws-sdk/client-service-quotas'
+  const { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand, ServiceQuotasClient } = await installed(
+    import('@aws-sdk/client-service-quotas'),
   );
   const client = new ServiceQuotasClient(settings);
   const quota = { ServiceCode: service, QuotaCode: code };
@@ -105,6 +124,10 @@ function present(value: number | undefined, what: string): number {
 
 function sentenceOf(error: unknown, region: string | undefined, service: string): string {
   if (error instanceof QuotasError) return error.message;
+  return awsSentenceOf(error, callOf(region, service));
+}
+
+function callOf(region: string | undefined, service: string): AwsCall {
   const denied = `Your credentials may not read the quotas. They need ${PERMISSIONS.join(', ')}.`;
-  return awsSentenceOf(error, { service, region, denied });
+  return { service, region, denied };
 }

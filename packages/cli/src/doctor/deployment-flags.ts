@@ -11,7 +11,7 @@ export const DEPLOYMENT_DEFAULTS = {
 /** Limits are this many times the load, since a load is not evenly spread over its minute. */
 const HEADROOM = 1.5;
 
-/** One tenant's share of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
+/** One tenant's share of the messages at which the breaker trips (infra/lib/options.ts, `quotas`). */
 const TENANT_SHARE = 0.6;
 
 const IDENTITY = GATEWAY_QUOTAS.identity;

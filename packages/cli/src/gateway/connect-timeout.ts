@@ -1,5 +1,5 @@
+import type { Handlers, Poster } from '@apus/aws';
 import type { ConnectionId, LinkStore, Log } from '@apus/broker';
-import type { Handlers, Poster } from '@apus/cloud';
 import type { Scheduler } from '@apus/node';
 
 export interface ConnectTimeoutOptions {

@@ -1,4 +1,4 @@
-import { createProcessState } from '@apus/broker';
+import { setImmediate } from 'node:timers/promises';
 import {
   createEnvironment,
   createHandlers,
@@ -9,12 +9,32 @@ import {
   NUDGE,
   PostingConnections,
   SignedPoster,
-} from '@apus/cloud';
+} from '@apus/aws';
+import {
+  createProcessState,
+  type Expulsion,
+  IDENTITY_EXPIRED,
+  type Log,
+  type SessionRecord,
+} from '@apus/broker';
 import { type Emulator, startEmulator } from '@apus/emulator';
+import { ReasonCode } from '@apus/mqtt';
 import { cannotListen, type GatewayContext, type GatewayDoor } from '@apus/node';
-import { MemoryLinks } from '@apus/store-memory';
 import { withConnectTimeout } from './connect-timeout.ts';
+import { GatewayPlaces } from './gateway-places.ts';
 import { HandlersPoster, OrderedPoster, PageOrder } from './page-order.ts';
+import { WatchedLinks } from './watched-links.ts';
+
+/** As the node door ends a connection whose identity has expired. */
+const EXPIRED: Expulsion = {
+  reasonCode: ReasonCode.NotAuthorized,
+  reason: IDENTITY_EXPIRED,
+  endsSession: false,
+  publishesWill: true,
+};
+
+/** Frames of one client under way: a client that waits for replies has one. Beyond it the door reads no further. */
+const FRAMES_READ_AHEAD_MAX = 16;
 
 export interface GatewayDoorOptions {
   /** The port, at the host of the node door. 0: any free port. */
@@ -35,8 +55,16 @@ export async function startGatewayDoor(
   { port, lossGraceSeconds }: GatewayDoorOptions,
   context: GatewayContext,
 ): Promise<EmulatedGatewayDoor> {
-  const { host, ports, allowedOrigins, handshakes, limits, frameQuota, clock, log } = context;
-  const links = new MemoryLinks(clock);
+  const { host, ports, allowedOrigins, sourceOf, handshakes, limits, addresses, frameQuota, clock, log } =
+    context;
+  const places = new GatewayPlaces({ limits, addresses, log, clock });
+  const links = new WatchedLinks(clock, {
+    connected: (connectionId) => places.connected(connectionId),
+    expired: (connectionId, { session: { tenant, clientId } }) => {
+      const isMeant = ({ attachment }: SessionRecord) => attachment?.connectionId === connectionId;
+      void inTheBackground(log, async () => await expirer.expel(tenant, clientId, EXPIRED, isMeant));
+    },
+  });
   const brokerOptions = gatewayBrokerOptions(context.broker, lossGraceSeconds);
   const { maximumPacketSize } = brokerOptions.limits;
   const state = createProcessState(ports);
@@ -48,6 +76,12 @@ export async function startGatewayDoor(
     if (state?.phase !== 'connected' || state.connection.session.attachment?.takesNudges !== true) return;
     void outside.poster.post(connectionId, NUDGE, true);
   });
+  // One frame goes on in each turn of the event loop, and all of them in the order in which they have paused.
+  let paused: Promise<void> = Promise.resolve();
+  const pause = () => {
+    paused = paused.then(() => setImmediate());
+    return paused;
+  };
   const shared = { links, clock, log, makeBroker, messageClock: state.messageClock };
   const connectTimeout = {
     ...{ seconds: limits.connectTimeoutSeconds, links, clock, log },
@@ -57,9 +91,12 @@ export async function startGatewayDoor(
     routes: FRAME_ROUTES,
     host,
     port,
+    sourceOf,
     signatureNow: () => clock.now(),
+    doorkeeper: places,
     limits: {
       connectionsMax: limits.connectionsMax,
+      messagesReadAheadMax: FRAMES_READ_AHEAD_MAX,
       unfinishedBytesMax: limits.inboundTotalBytesMax,
       requestTimeoutMs: limits.handshakeTimeoutSeconds * 1000,
       requestHeaderBytesMax: limits.handshakeBytesMax,
@@ -81,6 +118,7 @@ export async function startGatewayDoor(
         ...{ ...shared, poster, maximumPacketSize, allowedOrigins, handshakes },
         bans: ports.bans,
         frameQuota,
+        pause,
         beforePage: (connectionId, commit) => poster.beforePage(connectionId, commit),
       });
       return withConnectTimeout(poster.over(handlers), connectTimeout);
@@ -96,15 +134,27 @@ export async function startGatewayDoor(
     ...shared,
     poster: new OrderedPoster(poster, pageOrder),
   });
+  const connections = new PostingConnections(outside);
+  const expirer = context.makeBroker(connections, brokerOptions, state);
+  links.start();
   return {
     url: emulator.url,
-    connections: new PostingConnections(outside),
+    connections,
     emulator,
     counters: () => emulator.counters.snapshot(),
     maximumPacketSizeBytes: maximumPacketSize,
     async stop() {
+      links.stop();
       await emulator.stop();
       poster.close();
     },
   };
+}
+
+async function inTheBackground(log: Log, task: () => Promise<unknown>): Promise<void> {
+  try {
+    await task();
+  } catch (error) {
+    log.error('expel-failed', { error: String(error) });
+  }
 }

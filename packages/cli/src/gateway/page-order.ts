@@ -1,5 +1,5 @@
+import type { Frame, Handlers, Poster, PostOutcome } from '@apus/aws';
 import type { ConnectionId } from '@apus/broker';
-import type { Frame, Handlers, Poster, PostOutcome } from '@apus/cloud';
 
 /** A page of a client's queue that a handler has begun to take, and that is not on the client's socket yet. */
 interface PageUnderWay {
@@ -111,8 +111,8 @@ export class OrderedPoster implements Poster {
     return await outcome;
   }
 
-  async delete(connectionId: string): Promise<void> {
-    await this.#poster.delete(connectionId);
+  async delete(connectionId: string): Promise<boolean> {
+    return await this.#poster.delete(connectionId);
   }
 
   async get(connectionId: string, untilMs?: number) {

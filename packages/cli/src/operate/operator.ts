@@ -1,4 +1,14 @@
+import {
+  type Client,
+  type Ended,
+  type MemberLine,
+  pathWith,
+  type StreamLine,
+  type StreamPage,
+} from '@apus/api';
+import type { UsageLine } from '@apus/broker';
 import type { BanEntry } from '@apus/identity';
+import type { BrokerApi } from './broker-api.ts';
 
 /** A request for a ban: the fields of `POST /api/v5/banned`. */
 export type BanRequest = Pick<BanEntry, 'as' | 'who'> & Partial<Omit<BanEntry, 'at'>>;
@@ -7,40 +17,9 @@ export type BanRequest = Pick<BanEntry, 'as' | 'who'> & Partial<Omit<BanEntry, '
 export interface ClientLine {
   readonly clientId: string;
   readonly username: string | null;
-  /** Undefined where the broker does not say. */
-  readonly token?: string | null;
+  readonly token: string | null;
   readonly isConnected: boolean;
   readonly connectedAt: string | null;
-}
-
-/** A stream, as `GET /api/v5/streams` lists it. */
-export interface StreamLine {
-  readonly name: string;
-  readonly topic_filter: string;
-  readonly keep_seconds: number;
-  readonly messages_max: number;
-  readonly topics: number;
-  readonly messages: number;
-  readonly bytes: number;
-}
-
-/** A member of a room, as `GET /api/v5/presence/ROOM` lists it. */
-export interface MemberLine {
-  readonly member: string;
-  /** Base64. */
-  readonly payload: string;
-  readonly joined_at: string;
-  readonly clientids: readonly string[];
-}
-
-/** A message of a stream, as `GET /api/v5/streams/NAME/messages` returns it. */
-export interface StreamMessageLine {
-  readonly position: string;
-  readonly published_at: string;
-  readonly key: string | null;
-  readonly topic: string;
-  /** Base64. */
-  readonly payload: string;
 }
 
 /** The selection of messages of a stream; the fields are named like the parameters of the API. */
@@ -51,37 +30,77 @@ export interface StreamQuestion {
   readonly reverse?: boolean | undefined;
 }
 
-export interface StreamPage {
-  readonly messages: readonly StreamMessageLine[];
-  /** `since` of the next page; null at the end. */
-  readonly next: string | null;
+/** A question in the form that `readUsageQuestion` of `@apus/broker` reads. */
+export type UsageFields = Readonly<Record<'tenant' | 'from' | 'to' | 'by', string | undefined>>;
+
+export interface UsageAnswer {
+  readonly data: readonly UsageLine[];
+  /** The hours of the report, in UTC: from the first one, up to but without the second. */
+  readonly meta: { readonly from: string; readonly to: string; readonly by: string };
 }
 
-/** The result of a ban. */
-export interface Banned {
-  readonly ban: BanEntry;
-  /** The number of clients whose connections were closed; undefined if the broker does not say. */
-  readonly expelled?: number;
-  /** False: some may be left until the next sweep finds them. */
-  readonly isComplete: boolean;
-}
+/** A broker as its operator sees it: a node, or a deployment. */
+export class Operator {
+  readonly #api: BrokerApi;
 
-/** A broker as its operator sees it: a node over HTTP, or a deployment through its function. */
-export interface Operator {
+  constructor(api: BrokerApi) {
+    this.#api = api;
+  }
+
   /** All clients, or those of one name; the caller stops when it has enough. */
-  clients(username: string | undefined): AsyncIterable<ClientLine>;
+  async *clients(username: string | undefined): AsyncGenerator<ClientLine> {
+    for await (const client of this.#api.pages<Client>('/clients', {}, given({ username })))
+      yield {
+        clientId: client.clientid,
+        username: client.username,
+        token: client.token_id,
+        isConnected: client.connected,
+        connectedAt: client.connected_at,
+      };
+  }
+
   /** False if no such client is connected. */
-  kick(clientId: string): Promise<boolean>;
-  ban(request: BanRequest): Promise<Banned>;
+  async kick(clientid: string): Promise<boolean> {
+    return await this.#api.change('DELETE', pathWith('/clients/:clientid', { clientid }));
+  }
+
+  async ban(request: BanRequest): Promise<BanEntry & Ended> {
+    return await this.#api.call('POST', '/banned', request);
+  }
+
   /** False if there was no such ban. */
-  unban(as: string, who: string): Promise<boolean>;
-  bans(): AsyncIterable<BanEntry>;
-  streams(): Promise<readonly StreamLine[]>;
-  members(room: string): AsyncIterable<MemberLine>;
-  streamMessages(name: string, question: StreamQuestion): Promise<StreamPage>;
+  async unban(as: string, who: string): Promise<boolean> {
+    return await this.#api.change('DELETE', pathWith('/banned/:as/:who', { as, who }));
+  }
+
+  bans(): AsyncIterable<BanEntry> {
+    return this.#api.pages('/banned');
+  }
+
+  async streams(): Promise<readonly StreamLine[]> {
+    return (await this.#api.call<{ readonly data: readonly StreamLine[] }>('GET', '/streams')).data;
+  }
+
+  members(room: string): AsyncIterable<MemberLine> {
+    return this.#api.pages('/presence/:room', { room });
+  }
+
+  async streamMessages(name: string, question: StreamQuestion): Promise<StreamPage> {
+    const path = pathWith('/streams/:name/messages', { name }, given(question));
+    const { data: messages, meta } = await this.#api.call<{
+      readonly data: StreamPage['messages'];
+      readonly meta: Pick<StreamPage, 'next'>;
+    }>('GET', path);
+    return { messages, next: meta.next };
+  }
+
+  async usage(fields: UsageFields): Promise<UsageAnswer> {
+    return await this.#api.call('GET', pathWith('/usage', {}, given(fields)));
+  }
 }
 
-/** The broker refuses the operation; the message is a sentence. */
-export class OperateError extends Error {
-  override readonly name = 'OperateError';
+/** The parameters that have a value. */
+function given(query: object): Readonly<Record<string, string>> {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }

@@ -1,5 +1,5 @@
-import type { NodeApi } from './node-api.ts';
-import { OperateError } from './operator.ts';
+import { pathWith } from '@apus/api';
+import type { BrokerApi } from './broker-api.ts';
 
 /** The outcome of sending dead letters again. */
 export interface Resent {
@@ -16,43 +16,36 @@ export interface RuleOperator {
   discard(name: string, id: string | undefined): Promise<void>;
 }
 
-/** The rules of a node, through its `/api/v5`. */
-export class NodeRules implements RuleOperator {
-  readonly #api: NodeApi;
+/** The rules of a node, or of a deployment over HTTPS. */
+export class ApiRules implements RuleOperator {
+  readonly #api: BrokerApi;
 
-  constructor(api: NodeApi) {
+  constructor(api: BrokerApi) {
     this.#api = api;
   }
 
   async *rules(): AsyncGenerator<object> {
-    yield* ((await this.#api.call('GET', 'rules')).body as { readonly data: readonly object[] }).data;
+    yield* (await this.#api.call<{ readonly data: readonly object[] }>('GET', '/rules')).data;
   }
 
   async *deadLetters(name: string, id: string | undefined): AsyncGenerator<object> {
-    if (id !== undefined) yield (await this.#found('GET', pathOf(name, id))) as object;
-    else {
-      // The node reports an unknown rule before a page is requested.
-      await this.#found('GET', `${pathOf(name)}?limit=1`);
-      yield* this.#api.pages<object>(pathOf(name), {});
-    }
+    if (id === undefined) yield* this.#api.pages<object>(LETTERS, { name });
+    else yield await this.#api.call<object>('GET', pathOf(name, id));
   }
 
   async send(name: string, id: string | undefined): Promise<Resent> {
-    return (await this.#found('POST', `${pathOf(name, id)}/send`)) as Resent;
+    return await this.#api.call('POST', pathOf(name, id, '/send'));
   }
 
   async discard(name: string, id: string | undefined): Promise<void> {
-    await this.#found('DELETE', pathOf(name, id));
-  }
-
-  async #found(method: string, path: string): Promise<unknown> {
-    const { status, body } = await this.#api.call(method, path);
-    if (status !== 404) return body;
-    throw new OperateError((body as { readonly message?: string } | undefined)?.message ?? 'Not found.');
+    await this.#api.call('DELETE', pathOf(name, id));
   }
 }
 
-function pathOf(name: string, id?: string): string {
-  const path = `rules/${encodeURIComponent(name)}/dead_letters`;
-  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
+const LETTERS = '/rules/:name/dead_letters';
+
+function pathOf(name: string, id: string | undefined, action = ''): string {
+  return id === undefined
+    ? pathWith(LETTERS + action, { name })
+    : pathWith(`${LETTERS}/:id${action}`, { name, id });
 }

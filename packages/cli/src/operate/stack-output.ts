@@ -1,5 +1,6 @@
+import { installed } from '@apus/door';
 import { awsSentenceOf } from '../aws/errors.ts';
-import { OperateError } from './operator.ts';
+import { OperateError } from './operate-error.ts';
 
 /** An output of a stack of CloudFormation. @throws {OperateError} with a sentence */
 export async function stackOutput(
@@ -7,13 +8,12 @@ export async function stackOutput(
   output: string,
   region: string | undefined,
 ): Promise<string> {
-  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const { CloudFormationClient, DescribeStacksCommand } = await installed(
+    import('@aws-sdk/client-cloudformation'),
+  );
   const client = new CloudFormationClient({ maxAttempts: 3, ...(region !== undefined && { region }) });
-  const { Stacks = [] } = await client
-    .send(new DescribeStacksCommand({ StackName: stack }))
-    .catch((error: Error) => {
-      throw new OperateError(sentenceOf(error, region), { cause: error });
-    });
+  const asking = client.send(new DescribeStacksCommand({ StackName: stack }));
+  const { Stacks = [] } = await explained(asking, 'CloudFormation', region, 'cloudformation:DescribeStacks');
   const found = Stacks[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
   if (found !== undefined) return found;
   throw new OperateError(
@@ -21,10 +21,21 @@ export async function stackOutput(
   );
 }
 
-function sentenceOf(error: Error, region: string | undefined): string {
-  const service = 'CloudFormation';
-  if (/does not exist/i.test(error.message))
-    return `${service} knows no such stack or function here: ${error.message}`;
-  const denied = 'Your credentials may not do that: cloudformation:DescribeStacks.';
-  return awsSentenceOf(error, { service, region, denied });
+/** @param permission which the caller may lack. @throws {OperateError} that says why AWS does not answer */
+export async function explained<T>(
+  asking: Promise<T>,
+  service: string,
+  region: string | undefined,
+  permission: string,
+): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    const { message } = error as Error;
+    const denied = `Your credentials may not do that: ${permission}.`;
+    const sentence = /does not exist|not found/i.test(message)
+      ? `${service} knows no such stack or function here: ${message}`
+      : awsSentenceOf(error, { service, region, denied });
+    throw new OperateError(sentence, { cause: error });
+  }
 }

@@ -1,21 +1,19 @@
-import { OperateError } from './operator.ts';
+import { OperateError } from './operate-error.ts';
 import type { Resent, RuleOperator } from './rule-operator.ts';
-import type { StackOperator } from './stack-operator.ts';
-
-/** The stack's output with the name of the function of rules. */
-export const RULES_OUTPUT = 'RulesName';
+import type { StackFunction } from './stack-function.ts';
 
 /** The rules of a deployment, through their function. */
 export class StackRules implements RuleOperator {
-  readonly #stack: StackOperator;
+  readonly #function: StackFunction;
+  readonly #tenant: string | undefined;
 
-  /** @param stack calls the function of rules */
-  constructor(stack: StackOperator) {
-    this.#stack = stack;
+  constructor(rules: StackFunction, tenant: string | undefined) {
+    this.#function = rules;
+    this.#tenant = tenant;
   }
 
   async *rules(): AsyncGenerator<object> {
-    yield* (await this.#stack.invoke<{ readonly rules: readonly object[] }>({ action: 'list' })).rules;
+    yield* (await this.#ask<{ readonly rules: readonly object[] }>({ action: 'list' })).rules;
   }
 
   async *deadLetters(name: string, id: string | undefined): AsyncGenerator<object> {
@@ -28,7 +26,7 @@ export class StackRules implements RuleOperator {
     let from = 0;
     let answer: Answer;
     do {
-      answer = await this.#stack.invoke<Answer>({ action: 'dead', name, id, ...(from > 0 && { from }) });
+      answer = await this.#ask<Answer>({ action: 'dead', name, id, ...(from > 0 && { from }) });
       yield* answer.letters;
       from += answer.letters.length;
     } while (answer.isCut === true && answer.letters.length > 0);
@@ -37,15 +35,20 @@ export class StackRules implements RuleOperator {
   }
 
   async send(name: string, id: string | undefined): Promise<Resent> {
-    const { sent, failure } = await this.#stack.invoke<{ readonly sent: number; readonly failure?: string }>({
-      action: 'send',
-      name,
-      id,
-    });
+    type Answer = { readonly sent: number; readonly failure?: string };
+    const { sent, failure } = await this.#ask<Answer>({ action: 'send', name, id });
     return { sent, ...(failure !== undefined && { error: failure }) };
   }
 
   async discard(name: string, id: string | undefined): Promise<void> {
-    await this.#stack.invoke({ action: 'discard', name, id });
+    await this.#ask({ action: 'discard', name, id });
+  }
+
+  /** @throws {OperateError} with the sentence that the function answers */
+  async #ask<T>(request: object): Promise<T> {
+    const tenant = this.#tenant;
+    const answer = await this.#function.invoke<T & { readonly error?: string }>({ ...request, tenant });
+    if (answer.error === undefined) return answer;
+    throw new OperateError(answer.error);
   }
 }

@@ -1,12 +1,8 @@
-import { parseUsers, type UserEntry } from '@apus/identity';
-import { readIfThere, replaceFile } from '../replace-file.ts';
-import { OperateError } from './operator.ts';
+import { changeUsersFile, type UserEntry, usersInFile } from '@apus/identity';
+import { OperateError } from './operate-error.ts';
 import type { ListedUser, UserStore } from './user-store.ts';
 
-/**
- * The users file of a node. It is read with the node's own code, so no command leaves a file that the node would
- * refuse.
- */
+/** The users file of a node. */
 export class UsersFileStore implements UserStore {
   readonly effect =
     'A node that is running reads the file within two seconds; sessions of users who are gone end.';
@@ -38,44 +34,21 @@ export class UsersFileStore implements UserStore {
   }
 
   async *list(): AsyncGenerator<ListedUser> {
-    const text = this.#explained(() => readIfThere(this.#path));
-    if (text === undefined) throw new OperateError(`There is no file ${this.#path}.`);
-    for (const { password: _, ...user } of this.#read(text)) yield user;
+    const users = explained(() => usersInFile(this.#path));
+    if (users === undefined) throw new OperateError(`There is no file ${this.#path}.`);
+    for (const { password: _, ...user } of users) yield user;
   }
 
   /** If `change` returns undefined there is nothing to do: the file stays unchanged, and the result is false. */
   #change(change: (users: readonly UserEntry[]) => readonly UserEntry[] | undefined): boolean {
-    return this.#explained(() => {
-      const before = readIfThere(this.#path);
-      if (change(this.#read(before)) === undefined) return false;
-      let isChanged = true;
-      replaceFile(this.#path, (now) => {
-        const users = change(this.#read(now));
-        isChanged = users !== undefined;
-        return users === undefined ? (now ?? '') : this.#written(users);
-      });
-      return isChanged;
-    });
+    return explained(() => changeUsersFile(this.#path, change));
   }
+}
 
-  #written(users: readonly UserEntry[]): string {
-    const text = `${JSON.stringify({ users }, undefined, 2)}\n`;
-    parseUsers(text, this.#path);
-    return text;
-  }
-
-  /** Reads the file unchanged: fields that this command does not know stay. */
-  #read(text: string | undefined): readonly UserEntry[] {
-    if (text === undefined) return [];
-    parseUsers(text, this.#path);
-    return (JSON.parse(text) as { users: UserEntry[] }).users;
-  }
-
-  #explained<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw new OperateError((error as Error).message, { cause: error });
-    }
+function explained<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new OperateError((error as Error).message, { cause: error });
   }
 }

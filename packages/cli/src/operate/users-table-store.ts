@@ -1,38 +1,40 @@
+import { pathWith } from '@apus/api';
 import type { UserEntry } from '@apus/identity';
-import type { StackOperator } from './stack-operator.ts';
+import type { BrokerApi } from './broker-api.ts';
+import { OperateError } from './operate-error.ts';
 import type { ListedUser, UserStore } from './user-store.ts';
 
-/** The users of a deployment, which are in its table: changed through the operator's function, as bans are. */
+/** The users of a deployment, which are in its table. */
 export class UsersTableStore implements UserStore {
   readonly effect = 'It counts from the next CONNECT on; sessions of a user who is gone have been ended.';
-  readonly #operator: StackOperator;
+  readonly #api: BrokerApi;
 
-  constructor(operator: StackOperator) {
-    this.#operator = operator;
+  constructor(api: BrokerApi) {
+    this.#api = api;
   }
 
   async add(user: UserEntry): Promise<boolean> {
-    return (await this.#operator.invoke<{ added: boolean }>({ action: 'add-user', user })).added;
+    try {
+      return await this.#api.change('POST', '/users', user);
+    } catch (error) {
+      if (error instanceof OperateError && error.code === 'ALREADY_EXISTS') return false;
+      throw error;
+    }
   }
 
   async setPassword(name: string, password: string): Promise<boolean> {
-    const request = { action: 'set-password', name, password };
-    return (await this.#operator.invoke<{ changed: boolean }>(request)).changed;
+    return await this.#api.change('PUT', pathOf(name), { password });
   }
 
   async remove(name: string): Promise<boolean> {
-    return (await this.#operator.invoke<{ removed: boolean }>({ action: 'remove-user', name })).removed;
+    return await this.#api.change('DELETE', pathOf(name));
   }
 
-  async *list(): AsyncGenerator<ListedUser> {
-    let after: string | undefined;
-    do {
-      const page: { users: readonly ListedUser[]; next?: string } = await this.#operator.invoke({
-        action: 'users',
-        after,
-      });
-      yield* page.users;
-      after = page.next;
-    } while (after !== undefined);
+  list(): AsyncIterable<ListedUser> {
+    return this.#api.pages('/users');
   }
+}
+
+function pathOf(name: string): string {
+  return pathWith('/users/:name', { name });
 }

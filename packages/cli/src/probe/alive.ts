@@ -1,4 +1,4 @@
-import { ALIVE_FRAME } from '@apus/cloud';
+import { ALIVE_FRAME } from '@apus/aws';
 import { hold } from './hold.ts';
 import { differs, notTried, type ProbeContext, type ProbeItem, passed } from './item.ts';
 import { ProbeClient } from './probe-client.ts';

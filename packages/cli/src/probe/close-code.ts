@@ -1,4 +1,4 @@
-import { DISCONNECT_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/aws';
 import { ReasonCode } from '@apus/mqtt';
 import { differs, type ProbeItem, passed } from './item.ts';
 import { ProbeClient } from './probe-client.ts';

@@ -63,7 +63,7 @@ export async function hold(
 ): Promise<readonly string[]> {
   const cuts = new Map<ProbeClient, Closed>();
   for (const client of clients) void client.closed.then((closed) => cuts.set(client, closed));
-  const startedAtMs = Date.now();
+  const startedAtMs = performance.now();
   for (
     let passedSeconds = 0;
     passedSeconds < seconds && cuts.size < clients.length;

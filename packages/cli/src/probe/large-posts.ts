@@ -1,3 +1,4 @@
+import { reasonOf } from '@apus/broker';
 import { differs, type Finding, notTried, type ProbeContext, type ProbeItem, passed, until } from './item.ts';
 import { ProbeClient, ProbeError } from './probe-client.ts';
 
@@ -60,8 +61,8 @@ async function publish({ publish: target }: ProbeContext, topic: string, payload
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
     },
     body: JSON.stringify({ topic, payload, qos: 1 }),
-  }).catch((error: Error) => {
-    throw new ProbeError(`${url} cannot be reached: ${error.message}.`);
+  }).catch((error: unknown) => {
+    throw new ProbeError(`${url} cannot be reached: ${reasonOf(error)}.`);
   });
   if (response.status !== 200)
     throw new ProbeError(`${url} has not published: HTTP ${response.status} ${await response.text()}`);

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { SUBPROTOCOL, SUBPROTOCOL_WITH_OFFER } from '@apus/cloud';
+import { SUBPROTOCOL, SUBPROTOCOL_WITH_OFFER } from '@apus/aws';
+import { reasonOf } from '@apus/broker';
 import { encodePacket, type Packet, PacketDecoder, type PublishPacket, type Will } from '@apus/mqtt';
 import { WebSocket } from 'ws';
 import { shownUrl } from '../shown-url.ts';
@@ -55,7 +56,7 @@ export class ProbeClient {
     this.closed = new Promise((resolve) => {
       socket.once('close', (code, reason) => {
         this.#waiting?.reject(new ProbeError(`The connection was closed (${code} ${reason}).`));
-        resolve({ code, reason: String(reason), atMs: Date.now() });
+        resolve({ code, reason: String(reason), atMs: performance.now() });
       });
     });
   }
@@ -246,7 +247,7 @@ async function openSocket({ url, token }: ProbeTarget): Promise<WebSocket> {
   await new Promise<void>((resolve, reject) => {
     socket.once('open', () => resolve());
     socket.once('error', (error) =>
-      reject(new ProbeError(`Cannot connect to ${shownUrl(url)}: ${error.message}`)),
+      reject(new ProbeError(`Cannot connect to ${shownUrl(url)}: ${reasonOf(error)}`)),
     );
     socket.once('unexpected-response', async (_request, response) => {
       const body = await text(response).catch(() => '');

@@ -17,7 +17,7 @@ export type SupervisorMessage =
   | { readonly type: 'gone'; readonly name: string };
 
 export interface Listening {
-  readonly url: string;
+  readonly urls: readonly string[];
   readonly httpUrl: string;
   /** The name of this worker among the processes that share the engine. */
   readonly name: string;

@@ -13,11 +13,11 @@ export async function runWorker(start: (given: Given) => Promise<RunningDoors>):
   const orphaned = whenOrphaned();
   try {
     const node = await start(await given());
-    const { url, httpUrl, cluster: place } = node;
+    const { urls, httpUrl, cluster: place } = node;
     process.on('message', (message: SupervisorMessage) => {
       if (message.type === 'gone') void place?.gone(message.name).catch(() => {});
     });
-    tell({ type: 'listening', listening: { url, httpUrl, name: place?.me ?? '' } });
+    tell({ type: 'listening', listening: { urls, httpUrl, name: place?.me ?? '' } });
     const failure = await Promise.race([node.failed, asked, orphaned]);
     await node.stop();
     if (failure !== undefined) throw new CommandError(failure.message);

@@ -48,7 +48,7 @@ export class Built {
   /** Runs a command to its end. */
   async run(
     args: readonly string[],
-    input = '',
+    input: string | Buffer = '',
     env: Readonly<Record<string, string>> = {},
   ): Promise<Outcome> {
     const child = this.start(args, env);
@@ -58,7 +58,8 @@ export class Built {
 
   /** `apus serve` at a free port. */
   async serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Serving> {
-    const child = this.start(['serve', '--port', '0', '--no-gateway', ...args], env);
+    const port = args.includes('--port') ? [] : ['--port', '0'];
+    const child = this.start(['serve', ...port, '--no-gateway', ...args], env);
     const ended = outcomeOf(child);
     const urls: Record<string, string> = {};
     const { stdout } = child;

@@ -7,3 +7,10 @@ export async function doorsForTest(options: DoorsOptions = {}): Promise<RunningD
   onTestFinished(() => doors.stop());
   return doors;
 }
+
+export type Door = 'node' | 'gateway';
+
+/** @param doors of a broker that was started with a `gatewayPort` */
+export function urlOf(door: Door, { url, gateway }: RunningDoors): string {
+  return door === 'node' ? url : (gateway?.url ?? '');
+}

@@ -16,11 +16,17 @@ export async function runInThisProcess(args: readonly string[]): Promise<Outcome
   const error = vi.spyOn(console, 'error').mockImplementation((...words) => {
     stderr += `${format(...words)}\n`;
   });
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation(((bytes: Buffer, taken: () => void) => {
+    stdout += bytes.toString();
+    setImmediate(taken);
+    return true;
+  }) as typeof process.stdout.write);
   try {
     const code = await runCommandLine(args);
     return { code, stdout, stderr };
   } finally {
     log.mockRestore();
     error.mockRestore();
+    write.mockRestore();
   }
 }

@@ -8,6 +8,8 @@ export interface Account {
   readonly throttle?: { readonly rateLimit: number; readonly burstLimit: number };
   /** Undefined: AWS's default of 500. */
   readonly newConnectionsPerSecond?: number;
+  /** An emulator of AWS without Service Quotas. */
+  readonly lacksServiceQuotas?: boolean;
   /** The error that every service answers, by AWS's name. */
   readonly refusal?: { readonly status: number; readonly name: string };
 }
@@ -53,6 +55,9 @@ async function answer(account: Account, request: IncomingMessage): Promise<Answe
     case 'apigateway GET /account':
       return { status: 200, body: { throttleSettings: throttle } };
     case 'servicequotas POST /':
+      // As MiniStack says it.
+      if (account.lacksServiceQuotas === true)
+        return { status: 400, body: { error: 'Unsupported service: servicequotas' } };
       return quota(account, String(request.headers['x-amz-target']), JSON.parse(await text(request)));
     default:
       return refused(404, 'UnknownOperationException');

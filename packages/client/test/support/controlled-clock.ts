@@ -1,7 +1,7 @@
 import type { Timers } from '../../src/index.ts';
 
 interface Entry {
-  readonly at: number;
+  at: number;
   readonly callback: () => void;
 }
 
@@ -60,6 +60,12 @@ export class ControlledClock implements Timers {
   async sleep(milliseconds: number): Promise<void> {
     this.#now += milliseconds;
     await this.advance(0);
+  }
+
+  /** The wall clock is set: no time passes. */
+  step(milliseconds: number): void {
+    this.#now += milliseconds;
+    for (const entry of this.#entries) entry.at += milliseconds;
   }
 
   /** Time passes and no timer runs, as on a page whose timers the browser slows down. */

@@ -9,13 +9,34 @@ import type { UpgradeRequest } from './read-handshake.ts';
 
 export type Admission =
   | { readonly accepted: true; readonly connection: Connection; readonly subprotocol: string | undefined }
-  | { readonly accepted: false; readonly status: number; readonly connectionId?: string };
+  | {
+      readonly accepted: false;
+      readonly status: number;
+      readonly reason?: string;
+      readonly connectionId?: string;
+    };
+
+/** The client of a handshake, where places are few. */
+export interface Arrival {
+  /** It has to leave half of the rate of handshakes to others. */
+  readonly isEager: boolean;
+  /** False: there is no place for it. */
+  takePlace(connectionId: string): boolean;
+}
 
 /** An upgrade request: the handshake waits for authorizer and `$connect`. */
-export async function admit(gateway: Gateway, request: UpgradeRequest): Promise<Admission> {
-  const status = refuseEarly(gateway, request);
+export async function admit(
+  gateway: Gateway,
+  request: UpgradeRequest,
+  arrivalFrom: (source: string) => Arrival = () => plainArrival(gateway),
+): Promise<Admission> {
+  const source = gateway.settings.sourceOf(request);
+  if (typeof source !== 'string') return { accepted: false, ...source };
+  const arrival = arrivalFrom(source);
+  const status = refuseEarly(gateway, request, arrival);
   if (status !== undefined) return { accepted: false, status };
-  const connection = createConnection(gateway, request);
+  const connection = createConnection(gateway, request, source);
+  if (!arrival.takePlace(connection.id)) return { accepted: false, status: 503 };
   gateway.connections.set(connection.id, connection);
   const handshake = handshakeOf(gateway, request);
   const decision = await decide(gateway, connection, handshake, request);
@@ -27,19 +48,23 @@ export async function admit(gateway: Gateway, request: UpgradeRequest): Promise<
   return { accepted: true, connection, subprotocol: decision.subprotocol };
 }
 
+function plainArrival({ connections, settings }: Gateway): Arrival {
+  return { isEager: false, takePlace: () => connections.size < settings.limits.connectionsMax };
+}
+
 /** The status with which the gateway refuses a request without a call of a function. */
-function refuseEarly(gateway: Gateway, request: UpgradeRequest): number | undefined {
+function refuseEarly(gateway: Gateway, request: UpgradeRequest, { isEager }: Arrival): number | undefined {
   const { limits, stage } = gateway.settings;
   const url = request.url ?? '';
   if (url.length > limits.urlCharactersMax) return 414;
   if (url.split('?', 1)[0] !== `/${stage}`) return 403;
-  if (gateway.connections.size >= limits.connectionsMax) return 503;
-  return gateway.connectThrottle.take() ? undefined : 429;
+  const left = isEager ? limits.newConnectionsPerSecond / 2 : 0;
+  return gateway.connectThrottle.take(left) ? undefined : 429;
 }
 
-function createConnection(gateway: Gateway, request: UpgradeRequest): Connection {
+function createConnection(gateway: Gateway, request: UpgradeRequest, sourceIp: string): Connection {
   const userAgent = request.headers['user-agent'];
-  const identity = { ...(userAgent && { userAgent }), sourceIp: request.socket.remoteAddress ?? '' };
+  const identity = { ...(userAgent && { userAgent }), sourceIp };
   return new Connection(gatewayId(gateway.random), gateway.settings.clock.now(), identity);
 }
 

@@ -23,6 +23,8 @@ export class Connection {
   lastActiveAtMs: number;
   /** Messages from the client that wait for an invocation or run in one. */
   pendingMessages = 0;
+  /** One of them has been handled. */
+  handled: () => void = () => {};
   /** Cancels the timers of its life. */
   cancelTimers: () => void = () => {};
   /** Sends the posts that the fault `postOvertaken` holds back. */

@@ -1,5 +1,5 @@
 import { Activity } from '../clock/activity.ts';
-import { Random } from '../clock/random.ts';
+import type { Random } from '../clock/random.ts';
 import { Shuffler } from '../clock/shuffler.ts';
 import { Counters } from '../counters.ts';
 import { Dice } from '../faults.ts';
@@ -11,7 +11,6 @@ import { startTriggers } from '../lambda/triggers.ts';
 import type { CreateEnvironment } from '../lambda/types.ts';
 import { TokenBucket } from '../management/token-bucket.ts';
 import { type FunctionSettings, functionSettings, type Settings } from '../options.ts';
-import { SqsService } from '../sqs/service.ts';
 import type { Gateway } from './gateway.ts';
 
 /** Makes a function of the account. */
@@ -34,18 +33,17 @@ export function createGateway(
 ): Gateway {
   const { authorizer, clock, limits } = settings;
   const counters = new Counters(clock);
-  const dice = new Dice(random.fork(), (name) => counters.event(name));
+  const dice = new Dice<string>(random.fork(), (name) => counters.event(name));
   const functions: Gateway['functions'][number][] = [];
   const account = { settings, random, principals, endpoint, counters, dice, functions };
   const createFunction = functionFactory(account);
-  const activity = new Activity();
   const gateway: Gateway = {
     settings,
     random,
     dice,
     counters,
     shuffler: new Shuffler(random.fork()),
-    activity,
+    activity: new Activity(),
     connections: new Map(),
     connectThrottle: new TokenBucket(clock, limits.newConnectionsPerSecond, limits.newConnectionsPerSecond),
     accountThrottle: new TokenBucket(clock, limits.requestsPerSecond, limits.requestsBurst),
@@ -55,10 +53,11 @@ export function createGateway(
       createFunction(functionSettings(authorizer, 'apus-authorizer'), authorizer.createEnvironment),
     functions,
     invoked: new Map(),
-    sqs: createSqsService(settings, dice, counters, activity),
+    attached: undefined,
     domainName: settings.domainName ?? endpoint.host,
     stopped: false,
   };
+  gateway.attached = settings.attach?.(gateway, createFunction);
   startTriggers(gateway, createFunction);
   return gateway;
 }
@@ -70,7 +69,7 @@ interface Account {
   readonly principals: Principals;
   readonly endpoint: Endpoint;
   readonly counters: Counters;
-  readonly dice: Dice;
+  readonly dice: Dice<string>;
   /** The functions of the account. Each new one is added. */
   readonly functions: Gateway['functions'][number][];
 }
@@ -109,22 +108,4 @@ function functionFactory(account: Account): CreateFunction {
     functions.push(lambda);
     return lambda;
   };
-}
-
-/** Queues use a separate random stream, so they do not change runs without queues. */
-function createSqsService(
-  settings: Settings,
-  dice: Dice,
-  counters: Counters,
-  activity: Activity,
-): SqsService {
-  const { accountId, clock, faults, hasSeededIds, region, seed, sqsLimits } = settings;
-  const random = new Random(~seed, hasSeededIds);
-  return new SqsService({
-    ...{ accountId, activity, clock, dice, faults, random, region },
-    limits: sqsLimits,
-    tally: counters.sqs,
-    shuffler: new Shuffler(random.fork()),
-    onEvent: (name) => counters.event(name),
-  });
 }

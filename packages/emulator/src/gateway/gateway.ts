@@ -7,15 +7,14 @@ import type { LambdaFunction } from '../lambda/function.ts';
 import type { Outcome } from '../lambda/invocation.ts';
 import type { AuthorizerHandlers, Handler, Handlers } from '../lambda/types.ts';
 import type { TokenBucket } from '../management/token-bucket.ts';
-import type { Settings } from '../options.ts';
-import type { SqsService } from '../sqs/service.ts';
+import type { Attached, Settings } from '../options.ts';
 import type { Connection } from './connection.ts';
 
 /** The state that the routes of the WebSocket API and the @connections API share. */
 export interface Gateway {
   readonly settings: Settings;
   readonly random: Random;
-  readonly dice: Dice;
+  readonly dice: Dice<string>;
   readonly counters: Counters;
   readonly shuffler: Shuffler;
   readonly activity: Activity;
@@ -31,7 +30,7 @@ export interface Gateway {
   readonly functions: readonly Pick<LambdaFunction<never>, 'kill' | 'retireIdle' | 'stop'>[];
   /** Those without a trigger, by their names. */
   readonly invoked: Map<string, LambdaFunction<Handler<unknown, unknown>>>;
-  readonly sqs: SqsService;
+  attached: Attached | undefined;
   /** In events. */
   readonly domainName: string;
   stopped: boolean;

@@ -35,7 +35,12 @@ export function receiveMessage(gateway: Gateway, connection: Connection, body: s
   }
   const event = messageEvent(gateway, connection, routeKey, body);
   connection.pendingMessages += 1;
-  schedule(gateway, dice.delayMs(faults.invocationDelayMs, event), () => handle(gateway, connection, event));
+  schedule(gateway, dice.delayMs(faults.invocationDelayMs, event), () => {
+    handle(gateway, connection, event).catch((error: unknown) => {
+      cutConnection(connection);
+      throw error;
+    });
+  });
 }
 
 async function handle(gateway: Gateway, connection: Connection, event: MessageEvent): Promise<void> {
@@ -48,6 +53,7 @@ async function handle(gateway: Gateway, connection: Connection, event: MessageEv
   );
   const outcome = await withinIntegrationTimeout(gateway, invocation);
   connection.pendingMessages -= 1;
+  connection.handled();
   const result = outcome === undefined ? new Error('Endpoint request timed out') : readProxyResult(outcome);
   if (result instanceof Error) {
     gateway.settings.onInvocationError(result, event);

@@ -17,12 +17,13 @@ export function readHandshake(
   headerNames: Settings['headerNames'],
   random: Random,
 ): Handshake {
-  const multiValueHeaders: Record<string, string[]> = {};
+  // A client may give a header the name of an inherited member, as `constructor`. [SEC-FAULT-1]
+  const values = new Map<string, string[]>();
   for (const [name, value] of headersOf(request, random)) {
     const spelt = spell(name, headerNames, random);
-    multiValueHeaders[spelt] ??= [];
-    multiValueHeaders[spelt].push(value);
+    values.set(spelt, [...(values.get(spelt) ?? []), value]);
   }
+  const multiValueHeaders = Object.fromEntries(values);
   const query = multiValueQuery(request.url ?? '');
   return {
     headers: lastValues(multiValueHeaders),

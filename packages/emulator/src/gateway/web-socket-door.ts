@@ -2,19 +2,21 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { gatewayId } from '../ids.ts';
-import { admit } from './connect-route.ts';
+import { type Admission, type Arrival, admit } from './connect-route.ts';
 import type { Connection } from './connection.ts';
-import { closeConnection, endConnection, startLife } from './connection-life.ts';
+import { closeConnection, cutConnection, endConnection, startLife } from './connection-life.ts';
 import { errorFrame } from './error-frame.ts';
 import { FrameMeter } from './frame-meter.ts';
 import type { Gateway } from './gateway.ts';
 import { receiveMessage } from './message-route.ts';
+import { hasValidHead } from './request-head.ts';
 import { UnfinishedMessages } from './unfinished-messages.ts';
 
 /** How long a client may take to answer a close frame before the TCP connection is cut. Real time, as the network is. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
   414: 'URI Too Long',
@@ -45,7 +47,10 @@ export function openWebSocketDoor(gateway: Gateway, server: Server): void {
     perMessageDeflate: false,
     handleProtocols: (_offered, request) => admitted.get(request)?.subprotocol ?? false,
     verifyClient: (info: { req: IncomingMessage }, answer: Answer) => {
-      void letIn(gateway, info.req, admitted, answer);
+      letIn(gateway, info.req, admitted, answer).catch((error: unknown) => {
+        answer(false, 500);
+        throw error;
+      });
     },
   };
   const door = new WebSocketServer(options);
@@ -75,11 +80,13 @@ async function letIn(
   answer: Answer,
 ): Promise<void> {
   const end = gateway.activity.begin();
-  const admission = await admit(gateway, request);
+  const admission: Admission = hasValidHead(request)
+    ? await admit(gateway, request, arrivals(gateway, request))
+    : { accepted: false, status: 400 };
   end();
   if (!admission.accepted) {
     gateway.counters.connectionRefused();
-    const message = REFUSALS[admission.status] ?? 'Internal server error';
+    const message = admission.reason ?? REFUSALS[admission.status] ?? 'Internal server error';
     const body = errorFrame(message, admission.connectionId ?? '', gatewayId(gateway.random));
     answer(false, admission.status, body, { 'Content-Type': 'application/json' });
     return;
@@ -90,6 +97,18 @@ async function letIn(
   if (admission.connection.state === 'connecting') endConnection(gateway, admission.connection, 1006, '');
 }
 
+/** Undefined: the places have no doorkeeper. */
+function arrivals(
+  { settings: { doorkeeper }, connections }: Gateway,
+  { socket }: IncomingMessage,
+): ((source: string) => Arrival) | undefined {
+  if (doorkeeper === undefined) return undefined;
+  return (source) => ({
+    isEager: doorkeeper.isEager(source),
+    takePlace: (connectionId) => doorkeeper.take(connectionId, socket, source, connections.size),
+  });
+}
+
 function open(
   gateway: Gateway,
   unfinished: UnfinishedMessages<Connection>,
@@ -97,12 +116,14 @@ function open(
   webSocket: WebSocket,
   socket: Socket,
 ): void {
+  const { frameBytesMax, messagesReadAheadMax } = gateway.settings.limits;
   connection.attach(webSocket);
+  connection.handled = () => {
+    if (connection.pendingMessages < messagesReadAheadMax && !connection.lost) webSocket.resume();
+  };
   gateway.counters.connectionOpened(connection.id);
   startLife(gateway, connection);
-  const meter = new FrameMeter(gateway.settings.limits.frameBytesMax, () =>
-    closeConnection(gateway, connection, 1009, ''),
-  );
+  const meter = new FrameMeter(frameBytesMax, () => closeConnection(gateway, connection, 1009, ''));
   // Runs before `ws`: a frame that is too large is refused before it is read.
   socket.prependListener('data', (chunk: Buffer) => {
     if (connection.state !== 'open') return;
@@ -112,8 +133,15 @@ function open(
   socket.on('close', () => unfinished.set(connection, 0));
   webSocket.on('message', (data: Buffer, isBinary: boolean) => {
     if (connection.state !== 'open') return;
-    if (isBinary) closeConnection(gateway, connection, 1003, '');
-    else receiveMessage(gateway, connection, data.toString());
+    try {
+      if (isBinary) closeConnection(gateway, connection, 1003, '');
+      else receiveMessage(gateway, connection, data.toString());
+      if (connection.pendingMessages >= messagesReadAheadMax) webSocket.pause();
+    } catch (error) {
+      // A defect of the emulator ends this connection alone; the handler of the process reports it.
+      cutConnection(connection);
+      throw error;
+    }
   });
   webSocket.on('ping', () => {
     if (gateway.settings.pingResetsIdle) connection.lastActiveAtMs = gateway.settings.clock.now();

@@ -24,11 +24,27 @@ export interface Principal {
   readonly environment?: ExecutionEnvironment;
 }
 
+/** Dead environments whose late requests are known, and held. Requests of earlier ones are refused. */
+export const DEAD_PRINCIPALS_MAX = 100;
+
 export class Principals {
   readonly #byAccessKeyId = new Map<string, Principal>();
+  /** Keys of dead environments, oldest first. */
+  readonly #dead: string[] = [];
 
   add(principal: Principal): void {
-    this.#byAccessKeyId.set(principal.credentials.accessKeyId, principal);
+    const { accessKeyId } = principal.credentials;
+    this.#byAccessKeyId.set(accessKeyId, principal);
+    principal.environment?.signal.addEventListener('abort', () => this.#died(accessKeyId), { once: true });
+  }
+
+  /** A client whose requests take too long ends environments, one after another [SEC-GROWTH-7]. */
+  #died(accessKeyId: string): void {
+    this.#dead.push(accessKeyId);
+    const [oldest] = this.#dead;
+    if (this.#dead.length <= DEAD_PRINCIPALS_MAX || oldest === undefined) return;
+    this.#dead.shift();
+    this.#byAccessKeyId.delete(oldest);
   }
 
   find(accessKeyId: string): Principal | undefined {

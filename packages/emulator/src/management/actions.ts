@@ -21,6 +21,8 @@ export async function act(gateway: Gateway, call: ManagementCall): Promise<Answe
   const connection = gateway.connections.get(connectionId);
   // A connection that `$connect` has not accepted yet counts as gone.
   if (connection === undefined || !connection.reachable) return gone;
+  const { dice, settings } = gateway;
+  if (dice.strikes('callFails', settings.faults.callFails, call)) return internal;
   switch (method) {
     case 'POST':
       return post(gateway, call, connection);

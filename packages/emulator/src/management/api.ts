@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ManagementCall } from '../faults.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { hasValidHead } from '../gateway/request-head.ts';
 import { uuid } from '../ids.ts';
 import type { Principals } from '../lambda/credentials.ts';
 import type { ExecutionEnvironment } from '../lambda/execution-environment.ts';
@@ -9,7 +10,7 @@ import { act } from './actions.ts';
 import { type Answer, respond } from './answer.ts';
 import { type ManagementBody, readBody } from './body.ts';
 import { readCall } from './call.ts';
-import { ManagementError, throttled } from './error.ts';
+import { badRequest, ManagementError, throttled } from './error.ts';
 
 /** The @connections API: POST sends to a connection, GET describes it, DELETE ends it. */
 export class ManagementApi {
@@ -23,6 +24,7 @@ export class ManagementApi {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!hasValidHead(request)) return this.#respond(request, response, badRequest);
     const body = await readBody(request, this.#gateway.settings.limits);
     const caller = this.#verify(request, body);
     if (caller instanceof ManagementError) {
@@ -30,6 +32,7 @@ export class ManagementApi {
       return;
     }
     const { environment } = caller;
+    this.#gateway.settings.doorkeeper?.know(request.socket);
     if (!(await this.#untilRunning(environment, response))) return;
     const end = this.#gateway.activity.begin();
     const { method = '', url: target = '' } = request;

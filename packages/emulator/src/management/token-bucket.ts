@@ -16,20 +16,18 @@ export class TokenBucket {
     this.#filledAtMs = clock.now();
   }
 
-  /** Takes a token; false when there is none. */
-  take(): boolean {
+  /** Takes a token; false when there is none beside those that are to be left. */
+  take(left = 0): boolean {
     this.#fill();
-    if (this.#tokens < 1) return false;
+    if (this.#tokens < 1 + left) return false;
     this.#tokens -= 1;
     return true;
   }
 
   #fill(): void {
     const nowMs = this.#clock.now();
-    this.#tokens = Math.min(
-      this.#burst,
-      this.#tokens + ((nowMs - this.#filledAtMs) / 1000) * this.#perSecond,
-    );
+    const elapsedMs = Math.max(0, nowMs - this.#filledAtMs);
+    this.#tokens = Math.min(this.#burst, this.#tokens + (elapsedMs / 1000) * this.#perSecond);
     this.#filledAtMs = nowMs;
   }
 }

@@ -10,7 +10,7 @@ export interface SignedRequest {
 }
 
 export function canonicalRequest(request: SignedRequest, signedHeaders: readonly string[]): string {
-  const [path = '', query = ''] = request.target.split('?', 2);
+  const { path, query } = partsOf(request.target);
   return [
     request.method,
     // Every service except S3 encodes the path once more than it was sent: `=` in a connection id becomes `%253D` here.
@@ -23,8 +23,15 @@ export function canonicalRequest(request: SignedRequest, signedHeaders: readonly
   ].join('\n');
 }
 
+/** A query may have a question mark in it. */
+export function partsOf(target: string): { readonly path: string; readonly query: string } {
+  const [path = '', ...rest] = target.split('?');
+  return { path, query: rest.join('?') };
+}
+
 export function headerText(request: Pick<SignedRequest, 'headers'>, name: string): string {
-  const value = request.headers[name];
+  // A claimed signature names the headers, perhaps one that is inherited.
+  const value = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined;
   return typeof value === 'string' ? value : (value?.join(',') ?? '');
 }
 

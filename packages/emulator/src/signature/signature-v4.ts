@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ManagementError } from '../management/error.ts';
-import { canonicalRequest, type SignedRequest } from './canonical-request.ts';
+import { canonicalRequest, partsOf, type SignedRequest } from './canonical-request.ts';
 import {
   type ClaimedSignature,
   claimedInHeader,
@@ -41,7 +41,7 @@ export function verifySignature<S extends Signer>(
   verifier: Verifier<S>,
 ): S | ManagementError {
   const header = request.headers.authorization;
-  const [path = '', query = ''] = request.target.split('?', 2);
+  const { path, query } = partsOf(request.target);
   const parameters = new URLSearchParams(query);
   if (header !== undefined && header !== '') {
     return verifyClaim(request, claimedInHeader(request), verifier, `Authorization header: '${header}'`);

@@ -330,6 +330,31 @@ test('a client with too many messages pending is closed with 1008', async () => 
   expect(await client.closed).toMatchObject({ code: 1008 });
 });
 
+test('a client with many messages under way is not read until some are handled, and loses none', async () => {
+  const waiting: (() => void)[] = [];
+  const handle = async ({ body = '' }: MessageEvent) => {
+    if (body !== 'other') await new Promise<void>((resolve) => void waiting.push(resolve));
+    return { ...ok, body };
+  };
+  const emulator = await start({ default: handle }, { limits: { messagesReadAheadMax: 2 } });
+  const client = await Client.open(emulator.url);
+  // Too long for one chunk: what is behind it waits in the socket.
+  const bodies = ['1', '2', '3', '4', '5'].map((body) => body.repeat(31_000));
+  for (const body of bodies) client.send(body);
+  await eventually(() => waiting.length >= 2);
+  const other = await Client.open(emulator.url);
+  other.send('other');
+  expect(await other.next()).toBe('other');
+  expect(waiting.length).toBeLessThan(bodies.length);
+  const answers: string[] = [];
+  while (answers.length < bodies.length) {
+    await eventually(() => waiting.length > 0);
+    waiting.shift()?.();
+    answers.push(await client.next());
+  }
+  expect(answers.sort()).toEqual(bodies);
+});
+
 test('a reply to a client that has gone is lost', async () => {
   const started = deferred();
   const answer = deferred();

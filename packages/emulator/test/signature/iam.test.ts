@@ -104,6 +104,11 @@ test.each<[string, (url: string) => string]>([
   ['with a parameter more than was signed', (url) => `${url}&admin=1`],
   ['with a parameter that was changed', (url) => url.replace('a=b', 'a=c')],
   ['with half of a signature', (url) => url.slice(0, -32)],
+  ['with a question mark and more than was signed', (url) => `${url}?admin=1`],
+  [
+    'with a header of an inherited name among its signed ones',
+    (url) => url.replace('SignedHeaders=host', 'SignedHeaders=host%3Bconstructor'),
+  ],
   ['with its signature twice', (url) => `${url}&X-Amz-Signature=${'0'.repeat(64)}`],
 ])('a handshake %s is refused with 403', async (_, change) => {
   const emulator = await start({}, { iamCallers: [ADA] });

@@ -1,3 +1,4 @@
+import { reasonOf } from '@apus/broker';
 import { type ApiKey, parseApiKeys, readApiKeys } from '../api-keys/api-key.ts';
 import { ApiKeyAuthenticator } from '../api-keys/api-key-authenticator.ts';
 import { type ApiKeySource, FixedApiKeys, StoredApiKeys } from '../api-keys/api-key-source.ts';
@@ -34,7 +35,7 @@ export const apiKeysKind: AuthenticatorKind<ApiKeysConfiguration> = {
 
 function sourceOf(configuration: ApiKeysConfiguration, context: ChainContext, source: string): ApiKeySource {
   const { clock, log, readFile, readSecret } = context;
-  const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: error.message });
+  const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: reasonOf(error) });
   if (configuration.from === 'configuration') return new FixedApiKeys(configuration.keys);
   if (configuration.from === 'secretArn') {
     if (readSecret === undefined) throw new ConfigurationError('"secretArn" is for deployments in AWS.');

@@ -1,3 +1,4 @@
+import { reasonOf } from '@apus/broker';
 import { ConfigurationError } from '../configuration-error.ts';
 import { JwtAuthenticator } from '../jwt/jwt-authenticator.ts';
 import { remoteKeySet } from '../jwt/key-set.ts';
@@ -35,7 +36,7 @@ export const cognitoKind: AuthenticatorKind<CognitoConfiguration> = {
     };
   },
   create({ issuer, clientIds, tokenUse, ...options }, { clock, log, fetch }, { source }) {
-    const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: error.message });
+    const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: reasonOf(error) });
     return new JwtAuthenticator({
       source,
       keys: remoteKeySet({ url: `${issuer}/.well-known/jwks.json`, clock, fetch, failed }),

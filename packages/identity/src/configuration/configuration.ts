@@ -2,6 +2,7 @@ import { Chain } from '../chain.ts';
 import { ConfigurationError } from '../configuration-error.ts';
 import { apiKeysKind } from './api-keys.ts';
 import { type AuthorizationConfiguration, readAuthorization } from './authorization.ts';
+import { certificateKind } from './certificate.ts';
 import { cognitoKind } from './cognito.ts';
 import { Fields } from './fields.ts';
 import { hookKind } from './hook.ts';
@@ -19,6 +20,7 @@ const KINDS: readonly AuthenticatorKind[] = [
   usersKind,
   tenantsKind,
   hookKind,
+  certificateKind,
 ] as AuthenticatorKind[];
 
 /** Authenticators in one chain: each one that is asked in vain costs time. */
@@ -39,6 +41,8 @@ interface Member {
 
 /** Authentication, as one JSON file configures it for both doors and for the cloud. */
 export interface IdentityConfiguration {
+  /** As it was given: `readIdentity` reads it again, in another process. */
+  readonly given: unknown;
   readonly members: readonly Member[];
   /** Name of the cookie that may hold a token. */
   readonly cookie: string | undefined;
@@ -95,6 +99,7 @@ export function readIdentity(value: unknown, where: string): IdentityConfigurati
   const members = list.map((entry, index) => readMember(entry, `${where}: authenticators[${index}]`));
   checkSources(members, where);
   return {
+    given: value,
     members,
     cookie: readCookie(fields),
     mqttPassword: fields.flag('mqttPassword') ?? false,
@@ -146,6 +151,7 @@ export function createChain({ members, iam }: IdentityConfiguration, context: Ch
       const { kind, source, configuration } = member;
       return kind.create(configuration, context, { source, isLastForPasswords: member === lastForPasswords });
     }),
+    context.limiter,
     context.tenants,
   );
 }

@@ -1,3 +1,4 @@
+import { reasonOf } from '@apus/broker';
 import { ConfigurationError } from '../configuration-error.ts';
 import type { DefaultRules } from '../jwt/claims.ts';
 import { JwtAuthenticator } from '../jwt/jwt-authenticator.ts';
@@ -123,7 +124,7 @@ function publicKeys(fields: Fields): readonly VerificationKey[] {
 
 function keyRing(keys: KeyConfiguration, context: ChainContext, source: string): KeyRing {
   const { clock, log, fetch } = context;
-  const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: error.message });
+  const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: reasonOf(error) });
   switch (keys.from) {
     case 'configuration':
       return new FixedKeys(keys.keys);

@@ -1,3 +1,4 @@
+import { parseJson } from '@apus/broker';
 import type { HookAnswer } from './hook-client.ts';
 
 /**
@@ -18,7 +19,7 @@ export function objectOf({
 
 function parsed(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = parseJson(json);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
   } catch {

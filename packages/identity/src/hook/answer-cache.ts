@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '@apus/broker';
+import { type Clock, steadyNow } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 
 export interface AnswerCacheOptions {
@@ -43,7 +43,7 @@ export class AnswerCache {
     const key = keyOf(question);
     const entry = answers?.get(key);
     if (answers === undefined || entry === undefined) return undefined;
-    if (entry.endsAtMs <= this.#options.clock.now()) return undefined;
+    if (entry.endsAtMs <= steadyNow(this.#options.clock)) return undefined;
     touch(this.#clients, clientKey, answers);
     touch(answers, key, entry);
     return entry.isAllowed;
@@ -51,7 +51,7 @@ export class AnswerCache {
 
   /** Whether the client has been allowed a filter that matches the topic name. */
   hasFilterFor(client: string, topicName: string): boolean {
-    const nowMs = this.#options.clock.now();
+    const nowMs = steadyNow(this.#options.clock);
     for (const { isAllowed, endsAtMs, topicFilter } of this.#clients.get(keyOf(client))?.values() ?? []) {
       if (!isAllowed || topicFilter === undefined || endsAtMs <= nowMs) continue;
       if (matches(topicFilter, topicName)) return true;
@@ -69,7 +69,7 @@ export class AnswerCache {
     const isKept = topicFilter !== undefined && topicFilter.length <= KEY_LENGTH_MAX;
     touch(answers, key, {
       isAllowed,
-      endsAtMs: clock.now() + ttlMs,
+      endsAtMs: steadyNow(clock) + ttlMs,
       topicFilter: isKept ? topicFilter : undefined,
     });
     if (answers.size > entriesPerClientMax && dropOldest(answers) !== undefined) this.#entries -= 1;

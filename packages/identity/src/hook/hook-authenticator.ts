@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock, Identity, Log, Refusal } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
-import { ipOf } from '../address-group.ts';
-import type { Answer, ChainAuthenticator, Shown } from '../answer.ts';
+import { addressGroup, ipOf } from '../address-group.ts';
+import type { Answer, ChainAuthenticator, NotMine, Shown } from '../answer.ts';
 import type { GuessLimiter } from '../guess-limiter.ts';
 import { AnswerError, type HookIdentityDefaults, readAuthentication } from './authentication-answer.ts';
 import type { HookAnswer, HookClient } from './hook-client.ts';
@@ -24,10 +24,19 @@ const UNAVAILABLE: Refusal = {
   reason: 'The server that knows who may connect does not answer; try again later',
 };
 
+/** More logins of this address wait than may, or this one has waited for longer than it may. */
+const BUSY: Refusal = {
+  refused: ReasonCode.ServerBusy,
+  reason: 'Too many logins wait for the server that knows who may connect; try again later',
+};
+
 const WRONG_ANSWER: Refusal = {
   refused: ReasonCode.BadUserNameOrPassword,
   reason: 'The user name or the password is wrong',
 };
+
+const UNKNOWN: NotMine = { notMine: 'the hook does not know this client' };
+const FAILED: NotMine = { notMine: 'the hook has failed', isUndecided: true };
 
 export interface HookAuthenticatorOptions {
   /** The value of `Identity.source`. */
@@ -61,12 +70,12 @@ export class HookAuthenticator implements ChainAuthenticator {
     const values = valuesOf(shown);
     const rendered = values && request.render(values);
     if (rendered === undefined) return { notMine: 'the hook cannot be asked with these characters' };
-    const answer = await client.ask(rendered);
+    const answer = await client.ask({ request: rendered, holder: addressGroup(address) });
+    if (answer === 'busy') return BUSY;
     if (answer === undefined) return UNAVAILABLE;
     const read = this.#read(answer, username);
-    if (read === undefined) return { notMine: 'the hook does not know this client' };
+    if (read === undefined) return hasFailed(answer) ? FAILED : UNKNOWN;
     if ('refused' in read) limiter.wrong(username, address);
-    else if (username !== undefined) limiter.right(username, address);
     return read;
   }
 
@@ -82,14 +91,21 @@ export class HookAuthenticator implements ChainAuthenticator {
   }
 }
 
+/** EMQX asks the next authenticator then, too; but the hook has not said no. */
+function hasFailed({ status }: HookAnswer): boolean {
+  return status >= 500 || status === 429;
+}
+
 /** Undefined for a password that is no text: JSON cannot contain it, and EMQX then asks the next authenticator. */
 function valuesOf(shown: Shown): Record<string, string> | undefined {
-  const { clientId = '', username = '', password = new Uint8Array(), address } = shown;
+  const { clientId = '', username = '', password = new Uint8Array(), certificate, address } = shown;
   if (!isUtf8(password)) return undefined;
   return {
     clientid: clientId,
     username,
     password: Buffer.from(password).toString('utf8'),
     peerhost: ipOf(address),
+    cert_subject: certificate?.subject ?? '',
+    cert_common_name: certificate?.commonName ?? '',
   };
 }

@@ -1,4 +1,15 @@
-import type { Authorizer, Awaitable, Clock, Identity, PublishTerms, SubscribeTerms } from '@apus/broker';
+import {
+  type Authorizer,
+  type Awaitable,
+  type Clock,
+  type Identity,
+  type PublishTerms,
+  quotaHolderKey,
+  quotaHolderOf,
+  type SubscribeTerms,
+  Unavailable,
+} from '@apus/broker';
+import { ReasonCode } from '@apus/mqtt';
 import { objectOf } from './answer-body.ts';
 import { AnswerCache } from './answer-cache.ts';
 import type { HookAnswer, HookClient } from './hook-client.ts';
@@ -45,12 +56,21 @@ export interface OwnRules {
   ): boolean | undefined;
 }
 
+/** More requests of this identity wait for the hook than may: the client is told so, and may try again later. */
+class HookBusy extends Unavailable {
+  override readonly name = 'HookBusy';
+  readonly reasonCode = ReasonCode.QuotaExceeded;
+}
+
 interface Question {
+  /** The identity that it is counted for. */
+  readonly holder: string;
   /** The client whose answers are cached together. */
   readonly client: string;
   /** The cache key of the question of a client. */
   readonly text: string;
   readonly values: PlaceholderValues;
+  readonly bytes?: number | undefined;
   readonly topicFilter?: string;
 }
 
@@ -69,7 +89,8 @@ export interface HookAuthorizerOptions {
 
 /**
  * Asks the operator's server about the actions of a client, with the requests and answers of EMQX's HTTP authorization,
- * if the identity's own rules do not decide. Denies if the server does not answer, or answers `ignore`.
+ * if the identity's own rules do not decide. Denies if the server does not answer, or answers `ignore`; throws
+ * `Unavailable` if too many questions of the identity wait.
  */
 export class HookAuthorizer implements Authorizer {
   readonly asksForHost = true;
@@ -103,7 +124,8 @@ export class HookAuthorizer implements Authorizer {
     const known = this.#cache.get(client, text);
     if (known !== undefined) return known;
     const values = { ...valuesOf(identity, clientId), action: 'publish', topic: topicName, qos, retain };
-    return this.#askOnce({ client, text, values });
+    const bytes = terms.payload?.length;
+    return this.#askOnce({ client, text, values, bytes, holder: holderOf(identity, clientId) });
   }
 
   /**
@@ -132,7 +154,9 @@ export class HookAuthorizer implements Authorizer {
       qos,
       retain: 'false',
     };
-    return this.#askOnce({ client, text, values, topicFilter });
+    const asked = this.#askOnce({ client, text, values, topicFilter, holder: holderOf(identity, clientId) });
+    // A message on its way to the client has no request that could be refused.
+    return isDelivery ? asked.catch(falseIfBusy) : asked;
   }
 
   #askOnce(question: Question): Promise<boolean> {
@@ -144,9 +168,10 @@ export class HookAuthorizer implements Authorizer {
     return asking;
   }
 
-  async #ask({ client, text, values, topicFilter }: Question): Promise<boolean> {
+  async #ask({ client, text, values, topicFilter, holder, bytes = 0 }: Question): Promise<boolean> {
     const request = this.#options.request.render(values);
-    const answer = request && (await this.#options.client.ask(request));
+    const answer = request && (await this.#options.client.ask({ request, holder, bytes }));
+    if (answer === 'busy') throw new HookBusy('too many requests of this identity wait for the hook');
     if (answer === undefined) return false; // [SEC-HOOK-1]
     const isAllowed = allows(answer);
     // A failed answer is not cached: the server is asked again.
@@ -158,6 +183,15 @@ export class HookAuthorizer implements Authorizer {
 /** JSON quotes each value, so a name with a separator in it equals no other key. */
 function clientOf({ tenant, name, host = '' }: Identity, clientId: string): string {
   return JSON.stringify([tenant, name, clientId, host]);
+}
+
+function holderOf(identity: Identity, clientId: string): string {
+  return quotaHolderKey(quotaHolderOf(identity, clientId));
+}
+
+function falseIfBusy(error: unknown): false {
+  if (error instanceof HookBusy) return false;
+  throw error;
 }
 
 function valuesOf({ name, host = '' }: Identity, clientId: string): PlaceholderValues {

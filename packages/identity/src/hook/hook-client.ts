@@ -1,7 +1,10 @@
-import type { Clock, Log } from '@apus/broker';
-import { CircuitBreaker } from './circuit-breaker.ts';
-import { FAILURES_MAX, type HookLimits, LOG_INTERVAL_MS, REST_MS } from './limits.ts';
+import { type Log, reasonOf, steadyNow } from '@apus/broker';
+import { HolderBreaker } from './holder-breaker.ts';
+import { type HookLimits, LOG_INTERVAL_MS } from './limits.ts';
+import { QuestionBytes } from './question-bytes.ts';
+import { QuestionQueue } from './question-queue.ts';
 import type { HookRequest } from './request-template.ts';
+import type { HookTimers } from './system-timers.ts';
 
 /** The answer of a hook, with any status. */
 export interface HookAnswer {
@@ -17,14 +20,18 @@ export interface HookSender {
   send(request: HookRequest, signal: AbortSignal): Promise<HookAnswer>;
 }
 
+/** A question, and the holder that it is counted for. */
+export interface HookQuestion {
+  readonly request: HookRequest;
+  /** An address or an identity. */
+  readonly holder: string;
+  /** Of the message that waits for the answer. @default 0 */
+  readonly bytes?: number;
+}
+
 /** The answer is longer than `answerBytesMax`. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
-}
-
-export interface HookTimers extends Clock {
-  /** Calls back once after `delayMs`. The returned function cancels it. */
-  after(delayMs: number, callback: () => void): () => void;
 }
 
 export interface HookClientOptions {
@@ -47,33 +54,41 @@ export interface HookClientOptions {
  */
 export class HookClient {
   readonly #options: HookClientOptions;
-  readonly #breaker = new CircuitBreaker(FAILURES_MAX, REST_MS);
-  readonly #waiting = new Set<() => void>();
-  #running = 0;
+  readonly #breaker = new HolderBreaker();
+  readonly #queue: QuestionQueue;
+  readonly #bytes = new QuestionBytes();
   #unanswered = 0;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: HookClientOptions) {
     this.#options = options;
+    this.#queue = new QuestionQueue(options.limits, options.timers);
   }
 
-  /** Undefined if there is no answer; the log reports that once a minute. Never rejects. */
-  async ask(request: HookRequest): Promise<HookAnswer | undefined> {
+  /**
+   * Undefined if there is no answer; the log reports that once a minute. 'busy': it was not asked, as others of its
+   * holder are before it. Never rejects.
+   */
+  async ask({ request, holder, bytes = 0 }: HookQuestion): Promise<HookAnswer | 'busy' | undefined> {
     const { limits, timers, remainingMs } = this.#options;
     const timeoutMs = Math.min(limits.timeoutMs, remainingMs?.() ?? limits.timeoutMs);
     if (timeoutMs <= 0) return this.#noAnswer('no time is left to ask it');
-    if (this.#waiting.size >= limits.waitingRequestsMax)
-      return this.#noAnswer('too many requests wait for it');
-    if (!this.#breaker.take(timers.now())) return this.#noAnswer('it has not answered before');
+    if (!this.#breaker.take(holder, steadyNow(timers))) return this.#noAnswer('it has not answered before');
+    if (!this.#bytes.take(holder, bytes)) return this.#busy();
     const deadline = new AbortController();
     const cancel = timers.after(timeoutMs, () => deadline.abort());
+    const hasWaited = this.#queue.isBusy(holder);
     try {
-      await this.#enter(deadline.signal);
-      return await this.#send(request, deadline.signal);
+      if (!(await this.#queue.enter(holder, deadline.signal))) return this.#busy();
+      const answer = await this.#send(request, deadline.signal).finally(() => this.#queue.leave(holder));
+      this.#breaker.succeeded(holder);
+      return answer;
     } catch (error) {
-      this.#breaker.failed(timers.now());
+      // A question that has waited leaves the hook less than its time: that it is late says nothing about the hook.
+      if (!(deadline.signal.aborted && hasWaited)) this.#breaker.failed(holder, steadyNow(timers));
       return this.#noAnswer(deadline.signal.aborted ? `none within ${timeoutMs} ms` : reasonOf(error));
     } finally {
+      this.#bytes.give(holder, bytes);
       cancel();
     }
   }
@@ -84,55 +99,25 @@ export class HookClient {
    */
   async #send(request: HookRequest, signal: AbortSignal): Promise<HookAnswer> {
     const { sender } = this.#options;
-    try {
-      const answer = await sender.send(request, signal).catch((error: unknown) => {
-        if (signal.aborted || error instanceof AnswerTooLarge) throw error;
-        return sender.send(request, signal);
-      });
-      this.#breaker.succeeded();
-      return answer;
-    } finally {
-      this.#leave();
-    }
-  }
-
-  #enter(signal: AbortSignal): Promise<void> | undefined {
-    if (this.#running < this.#options.limits.concurrentRequestsMax) {
-      this.#running += 1;
-      return undefined;
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(resolve);
-      signal.addEventListener('abort', () => {
-        if (this.#waiting.delete(resolve)) reject(signal.reason);
-      });
+    return await sender.send(request, signal).catch((error: unknown) => {
+      if (signal.aborted || error instanceof AnswerTooLarge) throw error;
+      return sender.send(request, signal);
     });
   }
 
-  /** The request that has waited longest takes the free place. */
-  #leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) this.#running -= 1;
-    else {
-      this.#waiting.delete(next);
-      next();
-    }
+  #busy(): 'busy' {
+    this.#noAnswer('too many requests wait for it');
+    return 'busy';
   }
 
   #noAnswer(reason: string): undefined {
     const { name, timers, log } = this.#options;
     this.#unanswered += 1;
-    const nowMs = timers.now();
+    const nowMs = steadyNow(timers);
     if (nowMs - this.#loggedAtMs < LOG_INTERVAL_MS) return undefined;
     log.warn('hook-unanswered', { hook: name, reason, count: this.#unanswered });
     this.#loggedAtMs = nowMs;
     this.#unanswered = 0;
     return undefined;
   }
-}
-
-/** `fetch` only says that it failed; its cause says why. */
-function reasonOf(error: unknown): string {
-  const { cause = error } = error as Error;
-  return cause instanceof Error ? cause.message : String(cause);
 }

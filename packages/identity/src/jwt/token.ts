@@ -1,3 +1,4 @@
+import { parseJson } from '@apus/broker';
 /** The longest token that is read; a URL of API Gateway holds little more. */
 export const TOKEN_LENGTH_MAX = 6_144;
 
@@ -23,7 +24,7 @@ export function readToken(token: string): UnverifiedToken | undefined {
 
 function decode(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    const value: unknown = parseJson(Buffer.from(part, 'base64url').toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -5,6 +5,7 @@ import {
   type KeyObject,
   X509Certificate,
 } from 'node:crypto';
+import { reasonOf } from '@apus/broker';
 import { ConfigurationError } from '../configuration-error.ts';
 
 /** A key that verifies signatures. */
@@ -91,8 +92,11 @@ function publicKey(read: () => KeyObject, kid: string | undefined, algorithm: st
   let key: KeyObject;
   try {
     key = read();
-  } catch {
-    throw new ConfigurationError('A key cannot be read: it is neither a JSON Web Key nor PEM.');
+  } catch (error) {
+    const reason = reasonOf(error);
+    throw new ConfigurationError(`A key cannot be read: it is neither a JSON Web Key nor PEM (${reason}).`, {
+      cause: error,
+    });
   }
   const possible = algorithmsOf(key);
   const algorithms = possible.filter((each) => algorithm === undefined || each === algorithm);

@@ -1,4 +1,12 @@
-import type { Awaitable, Clock, Identity, Log, Refusal } from '@apus/broker';
+import {
+  type Awaitable,
+  type Clock,
+  type Identity,
+  type Log,
+  type Refusal,
+  reasonOf,
+  steadyNow,
+} from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import type { Fetch } from '../fetch-text.ts';
 import type { KeyRing } from '../jwt/key-ring.ts';
@@ -62,7 +70,7 @@ export class KnownTenants {
   async find(name: string): Promise<KnownTenant | undefined> {
     if (name === DEFAULT_TENANT) return undefined;
     const { clock, read, freshMs = TENANT_FRESH_MS } = this.#options;
-    const nowMs = clock.now();
+    const nowMs = steadyNow(clock);
     const known = this.#remembered.get(name);
     if (known !== undefined && nowMs - known.readAtMs < freshMs) return known.tenant;
     const json = await read(name);
@@ -93,7 +101,7 @@ export class KnownTenants {
   }
 
   unavailable(error: unknown): Refusal {
-    this.#options.log.error('tenants-unavailable', { error: String(error) });
+    this.#options.log.error('tenants-unavailable', { error: reasonOf(error) });
     return UNAVAILABLE;
   }
 
@@ -101,7 +109,7 @@ export class KnownTenants {
     const { clock, log, fetch } = this.#options;
     const entry = parseTenant(json);
     const failed = (error: Error) =>
-      log.warn('keys-unavailable', { source: `tenant ${entry.name}`, reason: error.message });
+      log.warn('keys-unavailable', { source: `tenant ${entry.name}`, reason: reasonOf(error) });
     const { jwksUrl } = entry.provider ?? {};
     return {
       entry,

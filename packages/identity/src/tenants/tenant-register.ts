@@ -19,8 +19,12 @@ export interface TenantStore {
   replace(name: string, before: string, json: string): Awaitable<boolean>;
   /** False if there was none. */
   remove(name: string): Awaitable<boolean>;
-  /** In the order of their names. */
-  list(after: string | undefined): Awaitable<TenantsPage>;
+  /**
+   * In the order of their names.
+   *
+   * @param limit a page may have more where the store has no pages
+   */
+  list(after: string | undefined, limit?: number): Awaitable<TenantsPage>;
 }
 
 /** Acts on the clients of a tenant at one door. `R` is its report: how many were disconnected. */
@@ -51,8 +55,9 @@ export class TenantRegister<R extends object = object> {
 
   async list(
     after: string | undefined,
+    limit?: number,
   ): Promise<{ readonly tenants: readonly TenantEntry[]; readonly next: string | undefined }> {
-    const { tenants, next } = await this.#options.store.list(after);
+    const { tenants, next } = await this.#options.store.list(after, limit);
     return { tenants: tenants.map(parseTenant), next };
   }
 

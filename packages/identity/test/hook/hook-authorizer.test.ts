@@ -6,9 +6,10 @@ import {
   type HookAnswer,
   HookAuthorizer,
   HookClient,
+  type HookLimits,
   RequestTemplate,
 } from '../../src/index.ts';
-import { FakeSender, FakeTimers, json, logInto } from './fakes.ts';
+import { FakeSender, FakeTimers, json, logInto, promisesRun } from './fakes.ts';
 
 const ADA = { tenant: 'default', name: 'ada' };
 const TERMS = { qos: 1, retain: false } as const;
@@ -16,7 +17,7 @@ const TERMS = { qos: 1, retain: false } as const;
 /** Denies by an empty list, allows by any other, and returns undefined without rules. */
 const ownDecision = ({ rules }: Identity) => (rules === undefined ? undefined : rules.length > 0);
 
-function stage(answer: HookAnswer = json({ result: 'allow' })) {
+function stage(answer: HookAnswer = json({ result: 'allow' }), limits: Partial<HookLimits> = {}) {
   const sender = new FakeSender(() => answer);
   const timers = new FakeTimers();
   const request = new RequestTemplate(
@@ -36,7 +37,10 @@ function stage(answer: HookAnswer = json({ result: 'allow' })) {
     'hook',
   );
   const authorizer = new HookAuthorizer({
-    client: new HookClient({ name: 'hook', sender, limits: DEFAULT_HOOK_LIMITS, timers, log: logInto([]) }),
+    client: new HookClient({
+      ...{ name: 'hook', sender, timers, log: logInto([]) },
+      limits: { ...DEFAULT_HOOK_LIMITS, ...limits },
+    }),
     request,
     ownRules: { decidePublish: ownDecision, decideSubscribe: ownDecision },
     clock: timers,
@@ -149,4 +153,34 @@ describe('a hook that decides what a client may do', () => {
     await authorizer.mayPublish(ADA, 'phone', 't/0', TERMS);
     expect(sender.requests).toHaveLength(1);
   });
+});
+
+test('an identity with too many questions is told 0x97, and others are answered [SEC-HOOK-5]', async () => {
+  const { sender, authorizer } = stage(json({ result: 'allow' }), {
+    concurrentRequestsPerHolderMax: 2,
+    waitingRequestsPerHolderMax: 3,
+  });
+  const answers: ((answer: HookAnswer) => void)[] = [];
+  sender.behaviour = ({ body = '' }) =>
+    body.includes('mallory')
+      ? new Promise((resolve) => void answers.push(resolve))
+      : json({ result: 'allow' });
+  const mallory = { tenant: 'default', name: 'mallory' };
+  const publish = (identity: Identity, topic: string) =>
+    authorizer.mayPublish(identity, `${identity.name}-${topic}`, topic, TERMS);
+  const asked = ['1', '2', '3', '4', '5'].map((topic) => publish(mallory, topic));
+  await promisesRun();
+  await expect(publish(mallory, '6')).rejects.toMatchObject({ reasonCode: 0x97 });
+  const subscribing = authorizer.maySubscribe(mallory, 'c', '7', { qos: 1, shareGroup: undefined });
+  await expect(subscribing).rejects.toMatchObject({ reasonCode: 0x97 });
+  // A message that is to be delivered is left out, and its client stays connected.
+  expect(await authorizer.maySubscribe(mallory, 'c', '8', { qos: undefined, shareGroup: undefined })).toBe(
+    false,
+  );
+  expect(await publish(ADA, '9')).toBe(true);
+  for (let each = 0; each < asked.length; each++) {
+    answers[each]?.(json({ result: 'allow' }));
+    await promisesRun();
+  }
+  expect(await Promise.all(asked)).toEqual(asked.map(() => true));
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_HOOK_LIMITS, type HookAnswer, HookClient, type HookLimits } from '../../src/index.ts';
 import { FakeSender, FakeTimers, json, type LogLine, logInto, promisesRun, silence } from './fakes.ts';
 
-const REQUEST = { method: 'POST', url: 'https://auth.example/', headers: {}, body: '{}' } as const;
+const SENT = { method: 'POST', url: 'https://auth.example/', headers: {}, body: '{}' } as const;
+const REQUEST = { request: SENT, holder: '192.0.2.1' };
 
 function stage(limits: Partial<HookLimits> = {}, remainingMs?: () => number) {
   const sender = new FakeSender();
@@ -80,7 +81,7 @@ describe('a request to a hook', () => {
     sender.behaviour = () => new Promise((resolve) => void answers.push(resolve));
     const order: string[] = [];
     const ask = async (name: string) => {
-      await client.ask({ ...REQUEST, url: `https://auth.example/${name}` });
+      await client.ask({ ...REQUEST, request: { ...SENT, url: `https://auth.example/${name}` } });
       order.push(name);
     };
     const all = ['a', 'b', 'c', 'd'].map(ask);
@@ -104,9 +105,9 @@ describe('a request to a hook', () => {
     const running = client.ask(REQUEST);
     const waiting = client.ask(REQUEST);
     await promisesRun();
-    expect(await client.ask(REQUEST)).toBeUndefined();
+    expect(await client.ask(REQUEST)).toBe('busy');
     timers.pass(1_000);
-    expect(await Promise.all([running, waiting])).toEqual([undefined, undefined]);
+    expect(await Promise.all([running, waiting])).toEqual([undefined, 'busy']);
     expect(sender.requests).toHaveLength(1);
   });
 
@@ -135,5 +136,152 @@ describe('a request to a hook', () => {
       ['connect ECONNREFUSED', 1],
       ['connect ECONNREFUSED', 20],
     ]);
+  });
+
+  test('that has waited too long does not make others be refused [SEC-HOOK-5]', async () => {
+    const { client, sender, timers } = stage({ concurrentRequestsPerHolderMax: 1, timeoutMs: 1_000 });
+    const answers: ((answer: HookAnswer) => void)[] = [];
+    sender.behaviour = () => new Promise((resolve) => void answers.push(resolve));
+    const many = Array.from({ length: 20 }, () => client.ask(REQUEST));
+    await promisesRun();
+    // The second is asked when it has 100 ms left.
+    timers.pass(900);
+    answers[0]?.(json({}));
+    await promisesRun();
+    timers.pass(100);
+    await Promise.all(many);
+    const stranger = client.ask({ ...REQUEST, holder: '192.0.2.2' });
+    await promisesRun();
+    for (const answer of answers) answer(json({ result: 'allow' }));
+    expect(await stranger).toEqual(json({ result: 'allow' }));
+  });
+});
+
+describe('questions of many holders [SEC-HOOK-5]', () => {
+  test('that are never answered make their holder be refused, and no other', async () => {
+    const { client, sender, timers } = stage({ timeoutMs: 1_000 });
+    sender.behaviour = silence;
+    const late = Array.from({ length: 32 }, () => client.ask(REQUEST));
+    await promisesRun();
+    timers.pass(1_000);
+    await Promise.all(late);
+    sender.behaviour = () => json({ result: 'allow' });
+    expect(await client.ask(REQUEST)).toBeUndefined();
+    expect(await client.ask({ ...REQUEST, holder: '192.0.2.2' })).toEqual(json({ result: 'allow' }));
+  });
+
+  test('that fail for five of them make all be refused, until one is answered', async () => {
+    const { client, sender, timers } = stage();
+    sender.behaviour = () => {
+      throw new Error('connect ECONNREFUSED');
+    };
+    for (let holder = 0; holder < 5; holder++) await client.ask({ ...REQUEST, holder: `192.0.2.${holder}` });
+    sender.behaviour = () => json({ result: 'allow' });
+    expect(await client.ask({ ...REQUEST, holder: '198.51.100.1' })).toBeUndefined();
+    timers.pass(5_000);
+    for (const holder of ['198.51.100.1', '198.51.100.2'])
+      expect(await client.ask({ ...REQUEST, holder })).toEqual(json({ result: 'allow' }));
+  });
+
+  /** Answers nothing until the test does: `sent` are those that have been asked. */
+  function slowHook(limits: Partial<HookLimits>) {
+    const { client, sender, lines } = stage(limits);
+    const answers: (() => void)[] = [];
+    sender.behaviour = () => new Promise((resolve) => void answers.push(() => resolve(json({}))));
+    const ask = (holder: string) =>
+      client.ask({ request: { ...SENT, url: `https://auth.example/${holder}` }, holder });
+    const sent = () => sender.requests.map(({ url }) => url.split('/').at(-1));
+    return { ask, answers, sent, lines };
+  }
+
+  test('run at a time up to the share of each', async () => {
+    const { ask, answers, sent } = slowHook({
+      concurrentRequestsMax: 4,
+      concurrentRequestsPerHolderMax: 2,
+    });
+    const all = [...'aaaaa', 'b'].map(ask);
+    await promisesRun();
+    expect(sent()).toEqual(['a', 'a', 'b']);
+    answers[0]?.();
+    await promisesRun();
+    expect(sent()).toEqual(['a', 'a', 'b', 'a']);
+    for (let each = 0; each < all.length; each++) {
+      answers[each]?.();
+      await promisesRun();
+    }
+    expect(await Promise.all(all)).toEqual(all.map(() => json({})));
+  });
+
+  test('of one are asked at its pace after a burst, and those of others at once', async () => {
+    const { client, sender, timers } = stage({ requestsPerSecondPerHolderMax: 50 });
+    const ask = (holder = 'a') => client.ask({ request: SENT, holder });
+    for (let question = 0; question < 1_000; question += 1) await ask();
+    const waiting = [ask(), ask()];
+    await promisesRun();
+    expect(sender.requests).toHaveLength(1_000);
+    await ask('b');
+    timers.pass(20);
+    await promisesRun();
+    expect(sender.requests).toHaveLength(1_002);
+    timers.pass(20);
+    expect(await Promise.all(waiting)).toEqual([json({ result: 'allow' }), json({ result: 'allow' })]);
+  });
+
+  test('hold a share of the bytes that may wait, and what is free is left for others [SEC-HOOK-6]', async () => {
+    const { client, sender } = stage({ waitingRequestsPerHolderMax: 1_000 });
+    const answers: (() => void)[] = [];
+    sender.behaviour = () => new Promise((resolve) => void answers.push(() => resolve(json({}))));
+    const bytes = 2 * 1024 * 1024;
+    const ask = (holder: string) => client.ask({ request: SENT, holder, bytes });
+    const all = Array.from({ length: 30 }, () => ask('mallory'));
+    const other = ask('ada');
+    await promisesRun();
+    const small = client.ask({ request: SENT, holder: 'bob', bytes: 60_000 });
+    await promisesRun();
+    while (answers.length > 0) {
+      answers.shift()?.();
+      await promisesRun();
+    }
+    const outcomes = await Promise.all(all);
+    // A fifth of 256 MiB: a quarter of what it leaves.
+    expect(outcomes.filter((outcome) => outcome !== 'busy')).toHaveLength(25);
+    expect(await Promise.all([other, small])).toEqual([json({}), json({})]);
+    const later = ask('mallory');
+    await promisesRun();
+    answers.shift()?.();
+    expect(await later).toEqual(json({}));
+  });
+
+  test('take turns', async () => {
+    const { ask, answers, sent } = slowHook({ concurrentRequestsMax: 1 });
+    const all = [...'aaaabc'].map(ask);
+    for (let each = 0; each < all.length; each++) {
+      await promisesRun();
+      answers[each]?.();
+    }
+    await Promise.all(all);
+    expect(sent()).toEqual(['a', 'a', 'b', 'c', 'a', 'a']);
+  });
+
+  test('wait up to the share of each; a full queue turns one of the holder with most away', async () => {
+    const { ask, answers, lines } = slowHook({
+      concurrentRequestsMax: 1,
+      waitingRequestsMax: 5,
+      waitingRequestsPerHolderMax: 3,
+    });
+    const busy: string[] = [];
+    const asked = [...'xaaaabb', 'c', 'c'].map(async (holder, index) => {
+      if ((await ask(holder)) === 'busy') busy.push(`${holder}${index}`);
+      await promisesRun();
+    });
+    await promisesRun();
+    // The fourth of a is beyond its share; the first of c takes the place of a's first, and the second of b's.
+    expect(busy).toEqual(['a4', 'a1', 'b5']);
+    expect(lines[0]?.fields).toMatchObject({ reason: 'too many requests wait for it' });
+    for (let each = 0; each < 9; each++) {
+      answers[each]?.();
+      await promisesRun();
+    }
+    await Promise.all(asked);
   });
 });

@@ -1,12 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isFromThisMachine } from '../auth/loopback.ts';
+import type { Log } from '@apus/broker';
+import type { PeerAddresses } from '../peer-address.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 
 /** Access to the API. `local`: programs and pages of this machine. `key`: callers with the key. `closed`: no access. */
 export type ApiAccess =
-  | { readonly mode: 'local' }
-  | { readonly mode: 'key'; readonly key: string }
+  | { readonly mode: 'local'; readonly addresses: PeerAddresses }
+  | {
+      readonly mode: 'key';
+      readonly key: string;
+      /** Of callers that look, and change nothing [SEC-WAY-5]. */
+      readonly viewerKey: string | undefined;
+    }
   | { readonly mode: 'closed' };
 
 /** Characters of a key: 16 random bytes in base64, or more. */
@@ -16,33 +22,43 @@ export const API_KEY_LENGTH_MIN = 22;
  * Without a key the API is as open as the broker: it answers programs and pages of this machine while the broker is
  * open to this machine only. Otherwise it is closed.
  */
-export function apiAccess(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
-  if (key !== undefined) return { mode: 'key', key };
-  return { mode: isOpenToThisMachineOnly ? 'local' : 'closed' };
+export function apiAccess(
+  key: string | undefined,
+  isOpenToThisMachineOnly: boolean,
+  addresses: PeerAddresses,
+  viewerKey?: string,
+): ApiAccess {
+  if (key !== undefined) return { mode: 'key', key, viewerKey };
+  return isOpenToThisMachineOnly ? { mode: 'local', addresses } : { mode: 'closed' };
 }
 
-const NOT_LOCAL = refusal(
-  403,
-  'NOT_LOCAL',
-  'Without a key the API answers programs and pages of this machine alone.',
-);
+/** A line of the log has 100 characters of it. */
+const NOT_LOCAL =
+  'Without --api-key-file FILE the API is for this machine, and no proxy that --trusted-proxy omits.';
 
 /** The answer that refuses the request; undefined if it is allowed. */
-export function refusalOf(request: IncomingMessage, access: ApiAccess): ApiAnswer | undefined {
+export function refusalOf(request: IncomingMessage, access: ApiAccess, log: Log): ApiAnswer | undefined {
   switch (access.mode) {
     case 'closed':
-      return refusal(403, 'API_CLOSED', 'The API wants a key: start the broker with --api-key-file FILE.');
+      return refusal('API_CLOSED', 'The API wants a key: start the broker with --api-key-file FILE.');
     case 'key':
-      return refusalOfKey(request.headers.authorization, access.key);
+      return refusalOfKey(request, access);
     case 'local':
-      return isFromThisMachine(request) ? undefined : NOT_LOCAL;
+      if (access.addresses.isLocalPage(request)) return undefined;
+      log.info('api-refused', { address: access.addresses.of(request).address, reason: NOT_LOCAL });
+      return refusal('NOT_LOCAL', NOT_LOCAL);
   }
 }
 
-function refusalOfKey(authorization: string | undefined, key: string): ApiAnswer | undefined {
-  const given = keyOf(authorization ?? '');
-  if (given !== undefined && isSame(given, key)) return undefined;
-  return refusal(401, 'BAD_API_KEY_OR_SECRET', 'Send the key: Authorization: Bearer KEY');
+function refusalOfKey(
+  { headers, method }: IncomingMessage,
+  { key, viewerKey = key }: Extract<ApiAccess, { readonly mode: 'key' }>,
+): ApiAnswer | undefined {
+  const given = keyOf(headers.authorization ?? '') ?? '';
+  const isViewer = isSame(given, viewerKey);
+  if (isSame(given, key) || (isViewer && method === 'GET')) return undefined;
+  if (isViewer) return refusal('FORBIDDEN', 'This key may look at everything, and change nothing.');
+  return refusal('BAD_API_KEY_OR_SECRET', 'Send the key: Authorization: Bearer KEY');
 }
 
 /** The key of `Bearer KEY`, or the password of `Basic` with any user name, as EMQX's clients send a key's secret. */

@@ -1,3 +1,5 @@
+import { PROBLEM_STATUSES, type ProblemCode, problemOf } from '@apus/api';
+
 /** The answer of a route. */
 export interface ApiAnswer {
   readonly status: number;
@@ -9,10 +11,13 @@ export interface ApiAnswer {
 }
 
 /** A refusal as EMQX's API words it: a code for programs, a sentence for people. */
-export function refusal(status: number, code: string, message: string): ApiAnswer {
-  return { status, body: { code, message } };
+export function refusal(code: ProblemCode, message: string): ApiAnswer {
+  return { status: PROBLEM_STATUSES[code], body: { code, message } };
 }
 
-export function badRequest(message: string): ApiAnswer {
-  return refusal(400, 'BAD_REQUEST', message);
+/** @throws the error itself where it is a defect */
+export function refusalFor(error: unknown): ApiAnswer {
+  const problem = problemOf(error);
+  if (problem === undefined) throw error;
+  return refusal(problem.code, problem.message);
 }

@@ -1,10 +1,19 @@
-import type { Awaitable, Broker, Clock, Connections, QuotaScopes, StreamDeclarations } from '@apus/broker';
+import type {
+  Awaitable,
+  Broker,
+  Clock,
+  Connections,
+  QuotaScopes,
+  SparingLog,
+  StreamDeclarations,
+} from '@apus/broker';
+import type { DropMeter, RateQuota } from '@apus/door';
 import type { MemoryBudget } from '@apus/store-memory';
+import type { UsersFile } from '../auth/access.ts';
 import type { BanKeeper } from '../ban-keeper.ts';
 import type { RunningRules } from '../bridges/bridges.ts';
-import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
-import type { RateQuota } from '../quotas/rate-quota.ts';
+import type { Observer } from '../observing/observer.ts';
 import type { LocalStores } from '../stores.ts';
 import type { TenantKeeper } from '../tenant-keeper.ts';
 import type { NodeTopics } from '../topics.ts';
@@ -25,15 +34,19 @@ export interface ApiContext {
   /** Links of the node door. */
   readonly links: Links;
   readonly meter: TrafficMeter;
+  readonly observer: Observer;
   readonly drops: DropMeter;
   readonly payloads: NodeTopics['payloads'] | undefined;
   readonly usage: NodeUsage;
+  readonly usersFiles: readonly UsersFile[];
   readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax' | 'queuedBytes'>;
   /** The status of each bridge of a tenant. */
   readonly bridges: (tenant: string) => Awaitable<readonly object[]>;
   readonly rules: () => RunningRules | undefined;
   readonly clock: Clock;
+  readonly log: SparingLog;
   readonly startedAtMs: number;
+  readonly uptimeMs: () => number;
   /** Undefined: no streams are declared. */
   readonly streams: StreamDeclarations | undefined;
   /** Quotas of every identity; an identity may have exceptions. */
@@ -45,8 +58,4 @@ export interface ApiContext {
     readonly maximumPacketSize: number;
     readonly topicLevelsMax: number;
   };
-}
-
-export function rfc3339(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -1,38 +1,32 @@
-import { banHandlers } from './banned.ts';
-import { bridgeHandlers } from './bridges.ts';
-import { clientHandlers } from './clients.ts';
+import type { Facts } from '@apus/api';
+import type { ApiPeers } from '../cluster.ts';
+import { banFacts, tenantFacts } from './administration.ts';
+import { handlersOf } from './answers.ts';
+import { clientFacts } from './clients.ts';
 import type { ApiContext } from './context.ts';
-import { documentHandlers } from './documents.ts';
-import { elsewhereHandlers } from './elsewhere.ts';
-import { presenceHandlers } from './presence.ts';
+import { figureFacts } from './figures.ts';
+import { messageFacts } from './messages.ts';
+import { observingFacts } from './observing.ts';
 import { publishHandlers } from './publish.ts';
-import { quotaHandlers } from './quotas.ts';
-import { retainedHandlers } from './retained.ts';
 import type { Handlers } from './router.ts';
-import { ruleHandlers } from './rules.ts';
-import { statsHandlers } from './stats.ts';
-import { streamHandlers } from './streams.ts';
-import { subscriptionHandlers } from './subscriptions.ts';
-import { tenantHandlers } from './tenants.ts';
-import { usageHandlers } from './usage.ts';
+import { subscriptionFacts } from './subscriptions.ts';
+import { systemFacts } from './systems.ts';
 
-/** Answers every operation of the API: no operation is without a handler, and no handler without an operation. */
-export function apiHandlers(context: ApiContext): Handlers {
+/** What this process can answer. */
+export function factsOf(context: ApiContext): Facts {
   return {
-    ...statsHandlers(context),
-    ...clientHandlers(context),
-    ...banHandlers(context),
-    ...subscriptionHandlers(context),
-    ...retainedHandlers(context),
-    ...streamHandlers(context),
-    ...presenceHandlers(context),
-    ...publishHandlers(context),
-    ...bridgeHandlers(context),
-    ...ruleHandlers(context),
-    ...tenantHandlers(context),
-    ...usageHandlers(context),
-    ...quotaHandlers(context),
-    ...elsewhereHandlers,
-    ...documentHandlers,
+    ...clientFacts(context),
+    ...subscriptionFacts(context),
+    ...banFacts(context),
+    ...messageFacts(context),
+    ...tenantFacts(context),
+    ...figureFacts(context),
+    ...systemFacts(context),
+    ...observingFacts(context),
   };
+}
+
+/** Answers every operation of the API. */
+export function apiHandlers(context: ApiContext, facts: Facts, peers: ApiPeers | undefined): Handlers {
+  return { ...handlersOf(facts, peers), ...publishHandlers(context) };
 }

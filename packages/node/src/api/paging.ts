@@ -1,44 +1,21 @@
-import { LIMIT_DEFAULT, LIMIT_MAX } from '@apus/api';
-import { type ApiAnswer, badRequest } from './answer.ts';
+import { ApiProblem, LIMIT_DEFAULT, LIMIT_MAX, type Slice } from '@apus/api';
+import type { ApiAnswer } from './answer.ts';
 
-export interface Paging {
-  /** Entries before the page. */
-  readonly from: number;
-  readonly limit: number;
-}
-
-/** `?page=` or `?after=`, and `?limit=`; or the answer for wrong ones. */
-export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
+/** `?page=` or `?after=`, and `?limit=`. @throws {ApiProblem} */
+export function pagingOf(query: URLSearchParams): Slice {
   const after = query.get('after');
   const page = wholeNumber(query.get('page') ?? '1');
   const limit = wholeNumber(query.get('limit') ?? String(LIMIT_DEFAULT));
-  if (page === undefined) return badRequest('page is a whole number from 1.');
+  if (page === undefined) throw new ApiProblem('BAD_REQUEST', 'page is a whole number from 1.');
   if (limit === undefined || limit > LIMIT_MAX)
-    return badRequest(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
+    throw new ApiProblem('BAD_REQUEST', `limit is a whole number from 1 to ${LIMIT_MAX}.`);
   if (after === null) return { from: (page - 1) * limit, limit };
   // The cursor of a node is the number of entries before it; a deployment's is different. Programs do not interpret
   // cursors.
   const from = wholeNumber(after);
-  if (from === undefined || query.has('page'))
-    return badRequest('after is meta.next of the page before, and is not given with page.');
-  return { from, limit };
-}
-
-/** A part of a list. */
-export interface Slice {
-  readonly from: number;
-  /** 0: only the length of the list is asked for. */
-  readonly limit: number;
-}
-
-export interface Window {
-  readonly entries: readonly object[];
-  /** The length of the whole list. */
-  readonly count: number;
-}
-
-export function isAnswer(value: Paging | Window | ApiAnswer): value is ApiAnswer {
-  return 'status' in value;
+  if (from !== undefined && !query.has('page')) return { from, limit };
+  const message = 'after is meta.next of the page before, and is not given with page.';
+  throw new ApiProblem('BAD_REQUEST', message);
 }
 
 /** Some of the values of an iteration, and their total number. */
@@ -58,7 +35,7 @@ export function sliceOf<T>(
 /** A page as EMQX words it. `missing`: processes of a cluster that have not answered in time. */
 export function pageAnswer(
   data: readonly object[],
-  { from, limit }: Paging,
+  { from, limit }: Slice,
   count: number,
   missing = 0,
 ): ApiAnswer {

@@ -1,18 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { API_PATH, type OperationId, routeOf } from '@apus/api';
+import { API_PATH, type Asked, type OperationId, routeOf } from '@apus/api';
 import type { Awaitable, Log } from '@apus/broker';
-import { TENANT_HEADER } from '@apus/cloud';
+import { TENANT_HEADER } from '@apus/door';
 import { isTenant } from '@apus/identity';
 import { TENANT } from '../auth/anonymous.ts';
+import { pathOf, queryOf } from '../handshake.ts';
+import { stackOf } from '../log.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
-import { type ApiAnswer, badRequest, refusal } from './answer.ts';
+import { type ApiAnswer, refusal, refusalFor } from './answer.ts';
 
-export interface ApiRequest {
-  /** The tenant of the request [SEC-TENANT-4]. */
-  readonly tenant: string;
-  /** The decoded parts of the path that the route names. */
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
+/** A request of an operator; its tenant is that of the header [SEC-TENANT-4]. */
+export interface ApiRequest extends Asked {
   /** For a route that reads a body. */
   readonly http: IncomingMessage;
 }
@@ -30,41 +28,37 @@ export function withApi(
   log: Log,
 ): RequestListener {
   return (request, response) => {
-    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+    const path = pathOf(request);
     if (path !== API_PATH && !path.startsWith(`${API_PATH}/`)) {
       handler(request, response);
       return;
     }
-    const refused = refusalOf(request, access);
+    const refused = refusalOf(request, access, log);
     const answered =
       refused === undefined
-        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), handlers)
+        ? dispatch(request, path.slice(API_PATH.length), handlers).catch(refusalFor)
         : Promise.resolve(refused);
     answered.then(
       (answer) => write(response, answer),
       (error: unknown) => {
-        log.error('api-failed', { path, error: error instanceof Error ? error.stack : String(error) });
-        write(response, refusal(500, 'INTERNAL_ERROR', 'This should not have happened: see the log.'));
+        log.error('api-failed', { path, error: stackOf(error) });
+        write(response, refusal('INTERNAL_ERROR', 'This should not have happened: see the log.'));
       },
     );
   };
 }
 
-async function dispatch(
-  http: IncomingMessage,
-  path: string,
-  query: URLSearchParams,
-  handlers: Handlers,
-): Promise<ApiAnswer> {
-  const routed = routeOf(http.method, path);
+async function dispatch(http: IncomingMessage, path: string, handlers: Handlers): Promise<ApiAnswer> {
+  const routed = routeOf(http.method, path, queryOf(http));
   if ('status' in routed) {
-    const { status, code, message, allow } = routed;
-    return { ...refusal(status, code, message), headers: { ...(allow !== undefined && { Allow: allow }) } };
+    const { code, message, allow } = routed;
+    return { ...refusal(code, message), headers: { ...(allow !== undefined && { Allow: allow }) } };
   }
   const tenant = http.headers[TENANT_HEADER] ?? TENANT;
   if (!isTenant(tenant))
-    return badRequest(`${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
-  return await handlers[routed.id]({ tenant, parameters: routed.parameters, query, http });
+    return refusal('BAD_REQUEST', `${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
+  const { id, parameters, query } = routed;
+  return await handlers[id]({ tenant, parameters, query, http });
 }
 
 export function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {

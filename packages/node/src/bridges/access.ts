@@ -1,15 +1,13 @@
 import {
   type Authenticator,
   type Authorizer,
+  BRIDGES_SOURCE,
   type Credentials,
   type Identity,
   NO_QUOTAS,
   type PublishTerms,
   type SubscribeTerms,
 } from '@apus/broker';
-
-/** The `Identity.source` of bridges: the operator's file makes their identities, without a credential. */
-export const BRIDGES_SOURCE = '$bridges';
 
 export function bridgeIdentity(tenant: string, clientId: string): Identity {
   return {
@@ -46,6 +44,10 @@ export class BridgesAuthorizer implements Authorizer {
   mayPublish(identity: Identity, clientId: string, topicName: string, terms: PublishTerms) {
     if (identity.source === BRIDGES_SOURCE) return true;
     return this.#authorizer.mayPublish(identity, clientId, topicName, terms);
+  }
+
+  get mayReach(): Authorizer['mayReach'] {
+    return this.#authorizer.mayReach?.bind(this.#authorizer);
   }
 
   maySubscribe(identity: Identity, clientId: string, topicFilter: string, terms: SubscribeTerms) {

@@ -8,9 +8,10 @@ import type {
   PublishRequest,
   RetainedLimits,
 } from '@apus/broker';
+import type { Scheduler } from '@apus/door';
+import { KeptMessages } from '@apus/door';
 import type { Violation } from '@apus/mqtt';
-import { KeptMessages } from '../kept-messages.ts';
-import type { Scheduler } from '../scheduler.ts';
+import { stackOf } from '../log.ts';
 import type { LocalStores } from '../stores.ts';
 import { bridgeIdentity } from './access.ts';
 import { type LocalHandler, LocalLink } from './local-link.ts';
@@ -87,9 +88,12 @@ export interface DeadLetter {
   readonly failedAtMs: number;
 }
 
+/** Messages of a tenant. */
 export interface TenantFilter {
   readonly tenant: string;
   readonly topicFilter: string;
+  /** Those of one publisher: its `quotaHolderKey`. @default those of all */
+  readonly holder?: string | undefined;
 }
 
 /**
@@ -112,10 +116,16 @@ export interface BacklogCounts {
 
 /** The queues at this process from which messages leave later. */
 export interface Backlog {
-  /** Asked in the turn in which the message is queued, so that no acknowledged message is dropped. */
-  roomFor(tenant: string, message: Message): BacklogRoom;
-  /** The filter of the first queue that has no room for the message. */
-  lacking(tenant: string, message: Message): TenantFilter | undefined;
+  /**
+   * Asked in the turn in which the message is queued, so that no acknowledged message is dropped.
+   *
+   * @param holder the `quotaHolderKey` of its publisher, which may have a share of each queue
+   */
+  roomFor(tenant: string, message: Message, holder?: string): BacklogRoom;
+  /** The filter of the first queue that has no room for the message; with `holder`, if it is the publisher's share. */
+  lacking(tenant: string, message: Message, holder?: string): TenantFilter | undefined;
+  /** The message is queued in this turn. */
+  queued(tenant: string, message: Message, holder?: string): void;
   /**
    * Filters whose messages have found little room or none, until there is room again for many, and for the largest of
    * them.
@@ -190,8 +200,7 @@ async function openSession(
     handler,
     broker,
     gone: (ended) => locals.remove(ended),
-    failed: (error) =>
-      log.error('link-failed', { clientId, error: error instanceof Error ? error.stack : String(error) }),
+    failed: (error) => log.error('link-failed', { clientId, error: stackOf(error) }),
   });
   locals.add(link);
   await link.connect(clientId, expirySeconds, receiveMaximum);

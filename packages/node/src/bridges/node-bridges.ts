@@ -1,4 +1,4 @@
-import type { Awaitable, Message, Outlet } from '@apus/broker';
+import { type Awaitable, holderKeyOf, type Message, type Outlet, type Publisher } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import type {
   Backlog,
@@ -58,12 +58,19 @@ export class NodeBridges implements Outlet {
     return takeAll(this.#outlets, tenant, message, isAnswered);
   }
 
-  hasRoom(tenant: string, message: Message): boolean {
+  hasRoom(tenant: string, message: Message, publisher: Publisher | undefined): boolean {
     if (this.#backlog === undefined) return true;
+    const holder = holderKeyOf(publisher);
     for (const filters of this.#fullElsewhere.values())
-      for (const full of filters)
-        if (full.tenant === tenant && matches(full.topicFilter, message.topic)) return false;
-    return this.#backlog.roomFor(tenant, message) === 'enough';
+      for (const full of filters) {
+        const isOfOther = full.holder !== undefined && full.holder !== holder;
+        if (!isOfOther && full.tenant === tenant && matches(full.topicFilter, message.topic)) return false;
+      }
+    return this.#backlog.roomFor(tenant, message, holder) === 'enough';
+  }
+
+  queued(tenant: string, message: Message, publisher: Publisher | undefined): void {
+    this.#backlog?.queued(tenant, message, holderKeyOf(publisher));
   }
 
   /** The queues at this process. Undefined: no message leaves later. */

@@ -1,7 +1,6 @@
-import type { Figures, MetricName, StatName } from '@apus/api';
-import { DROP_NAMES, type DropReason } from '@apus/broker';
+import { dropFigures, type Figures, type MetricName, type StatName } from '@apus/api';
+import type { DropMeter } from '@apus/door';
 import type { QoS } from '@apus/mqtt';
-import { type DropMeter, sumOf } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
 import type { NodeTopics } from '../topics.ts';
@@ -59,20 +58,10 @@ export function metricsOf({ links, meter, drops, payloads }: FigureSources): Fig
     'messages.dropped.no_subscribers': drops.unrouted,
     'messages.validation_succeeded': payloads?.succeeded ?? 0,
     'messages.validation_failed': payloads?.failed ?? 0,
-    ...(dropFigures('delivery.dropped', drops.total) as Figures<DropFigure>),
+    ...dropFigures('delivery.dropped', drops.total),
   };
 }
 
-/** `delivery.dropped`, `delivery.dropped.queue_full` and so on, for a `prefix` of `delivery.dropped`. */
-export function dropFigures(prefix: string, counts: DropMeter['total']): Readonly<Record<string, number>> {
-  const figures: Record<string, number> = { [prefix]: sumOf(counts) };
-  for (const [why, name] of Object.entries(DROP_NAMES)) {
-    figures[`${prefix}.${name}`] = counts[why as DropReason] ?? 0;
-  }
-  return figures;
-}
-
-type DropFigure = Extract<MetricName, `delivery.${string}`>;
 type PacketFigure = Exclude<Extract<MetricName, `packets.${string}.${string}`>, `packets.publish.${string}`>;
 
 function packetsOf({

@@ -1,11 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { counter, emqxName, gauge, METRICS, type Sample, STATS } from '@apus/api';
+import type { SparingLog } from '@apus/broker';
 import type { MemoryBudget } from '@apus/store-memory';
 import { type FigureSources, metricsOf, statsOf } from './figures.ts';
 
 export interface PrometheusSources extends FigureSources {
   readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax'>;
   readonly startedAtMs: number;
+  readonly log: Pick<SparingLog, 'errors'>;
 }
 
 /** All numbers of the node: EMQX's by EMQX's names, the process's by Prometheus's names, and a few of our own. */
@@ -27,11 +29,12 @@ function emqx<Name extends string>(
   return names.map((name) => ({ name: emqxName(name), type, help: helps[name], value: figures[name] }));
 }
 
-function ownSamples({ links, memory }: PrometheusSources): readonly Sample[] {
+function ownSamples({ links, memory, log }: PrometheusSources): readonly Sample[] {
   return [
     gauge('apus_web_sockets_count', 'WebSockets of the node door.', links.size),
     gauge('apus_memory_bytes', 'Memory of the state of all clients, as it is counted.', memory.bytes),
     gauge('apus_memory_bytes_max', 'Its limit.', memory.bytesMax),
+    counter('apus_errors_total', 'Defects and faults that the log reports as errors.', log.errors),
     counter(
       'apus_event_loop_active_seconds_total',
       'Time in which the event loop has worked: its rate is 1 where the process is at its limit.',

@@ -1,9 +1,9 @@
 import { NODE_NAME } from '@apus/api';
 import type { Broker, Log } from '@apus/broker';
+import type { Scheduler } from '@apus/door';
 import { Violation } from '@apus/mqtt';
 import manifest from '../../package.json' with { type: 'json' };
 import { TENANT } from '../auth/anonymous.ts';
-import type { Scheduler } from '../scheduler.ts';
 import { type FigureSources, metricsOf, statsOf } from './figures.ts';
 
 /** EMQX's `sys_topics.sys_msg_interval`. */
@@ -19,7 +19,7 @@ export interface SysTopicsOptions {
   readonly sources: FigureSources;
   readonly clock: Scheduler;
   readonly log: Log;
-  readonly startedAtMs: number;
+  readonly uptimeMs: () => number;
   /** Seconds between two publications; 0: none. */
   readonly intervalSeconds: number;
   readonly heartbeatSeconds: number;
@@ -73,10 +73,9 @@ export class SysTopics {
   }
 
   async #tellTime(): Promise<void> {
-    const { clock, startedAtMs } = this.#options;
-    const nowMs = clock.now();
-    await this.#publish(`${PREFIX}/uptime`, String(nowMs - startedAtMs), false);
-    await this.#publish(`${PREFIX}/datetime`, new Date(nowMs).toISOString(), false);
+    const { clock, uptimeMs } = this.#options;
+    await this.#publish(`${PREFIX}/uptime`, String(uptimeMs()), false);
+    await this.#publish(`${PREFIX}/datetime`, new Date(clock.now()).toISOString(), false);
   }
 
   /** `messages.received` is told under `metrics/messages/received`. */

@@ -1,6 +1,6 @@
-import type { Identity } from '@apus/broker';
+import { type Identity, steadyNow } from '@apus/broker';
+import { BURST_MS, type Charges, type RateQuota, type Scheduler } from '@apus/door';
 import type { Packet } from '@apus/mqtt';
-import { BURST_MS, type Charges, type RateQuota } from './rate-quota.ts';
 import type { Throttle, Waiting } from './throttle.ts';
 
 /** A client that has not had to wait for this long is within its rate again. */
@@ -9,6 +9,7 @@ const CALM_MS = 1_000;
 export interface LinkRateContext {
   readonly rateQuota: RateQuota;
   readonly throttle: Throttle;
+  readonly scheduler: Scheduler;
 }
 
 /** The link whose packets `LinkRate` charges. */
@@ -28,6 +29,9 @@ export class LinkRate implements Waiting {
   #isInDebt = false;
   #waitsSinceMs = 0;
   #wentOnAtMs = Number.NEGATIVE_INFINITY;
+  /** Bytes of MQTT in what is being read, and when the last of them came. */
+  #mqttBytes = 0;
+  #readAtMs = 0;
 
   constructor(context: LinkRateContext, charged: Charged) {
     this.#context = context;
@@ -52,10 +56,20 @@ export class LinkRate implements Waiting {
     this.#look(nowMs);
   }
 
-  /** Bytes have been read. */
-  bytes(bytes: number, nowMs: number): void {
-    this.#charges?.bytes(bytes, nowMs);
-    this.#look(nowMs);
+  /** Bytes of MQTT have been read. */
+  received(bytes: number): void {
+    this.#mqttBytes += bytes;
+    this.#readAtMs = steadyNow(this.#context.scheduler);
+    this.#bytes(bytes, this.#readAtMs);
+  }
+
+  /** So many bytes have come at once. @returns those around MQTT, as of frames */
+  arrived(bytes: number): number {
+    const around = bytes - this.#mqttBytes;
+    if (around > 0)
+      this.#bytes(around, this.#mqttBytes > 0 ? this.#readAtMs : steadyNow(this.#context.scheduler));
+    this.#mqttBytes = 0;
+    return around;
   }
 
   /**
@@ -81,6 +95,11 @@ export class LinkRate implements Waiting {
 
   end(): void {
     if (this.#isWaiting) this.#context.throttle.delete(this);
+  }
+
+  #bytes(bytes: number, nowMs: number): void {
+    this.#charges?.bytes(bytes, nowMs);
+    this.#look(nowMs);
   }
 
   #look(nowMs: number): void {

@@ -1,4 +1,5 @@
-import type { Scheduler } from '../scheduler.ts';
+import { steadyNow } from '@apus/broker';
+import type { Scheduler } from '@apus/door';
 
 /** How often waiting clients are looked at: a client at its limit is served in steps of this length. */
 const TICK_MS = 50;
@@ -43,7 +44,7 @@ export class Throttle {
 
   #tick(): void {
     this.#cancel = undefined;
-    const nowMs = this.#scheduler.now();
+    const nowMs = steadyNow(this.#scheduler);
     // A copy: one that has to wait again comes last, and is not asked twice.
     for (const each of [...this.#waiting]) {
       if (!each.mayGoOn(nowMs)) continue;

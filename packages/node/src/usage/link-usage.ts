@@ -1,5 +1,4 @@
 import type { UsageCounts } from '@apus/broker';
-import type { LinkTraffic } from '../node-link.ts';
 
 /** The part of a connection's time and traffic that has been counted for its tenant. Changed in place at each look. */
 export class CountedUsage {
@@ -49,4 +48,15 @@ export interface Used {
 export function takeUsage(link: Used, nowMs: number, to: UsageCounts): void {
   link.counted ??= new CountedUsage(link.openedAtMs);
   link.counted.take(link.traffic, nowMs, to);
+}
+
+/** Traffic of one connection so far. */
+export interface LinkTraffic {
+  receivedMessages: number;
+  receivedBytes: number;
+  sentMessages: number;
+  /** How many of them had QoS 1, and QoS 2. */
+  sentQos1: number;
+  sentQos2: number;
+  sentBytes: number;
 }

@@ -2,6 +2,7 @@ import {
   type Awaitable,
   type Log,
   noUsage,
+  steadyNow,
   type UsageCounter,
   type UsageCounts,
   type UsageLine,
@@ -11,9 +12,9 @@ import {
   usageHour,
   usageReport,
 } from '@apus/broker';
+import type { Scheduler } from '@apus/door';
 import type { Links } from '../links.ts';
 import type { NodeLink } from '../node-link.ts';
-import type { Scheduler } from '../scheduler.ts';
 import type { LocalStores } from '../stores.ts';
 import { takeUsage } from './link-usage.ts';
 import type { UsageJournal } from './usage-journal.ts';
@@ -45,7 +46,7 @@ export class NodeUsage implements UsageCounter {
     const { journal, clock } = options;
     this.#options = options;
     this.#tally = new UsageTally(() => clock.now());
-    this.#lookedAtMs = clock.now();
+    this.#lookedAtMs = steadyNow(clock);
     const { isWhole, rows } = journal.unfinished;
     for (const { tenant, hour, counts } of rows) this.#tally.addAt(tenant, hour, counts);
     // The earlier process was killed: up to an interval after its last look is missing.
@@ -78,13 +79,13 @@ export class NodeUsage implements UsageCounter {
 
   /** A connection is gone. */
   ended(link: NodeLink): void {
-    this.#take([link], this.#options.clock.now());
+    this.#take([link], steadyNow(this.#options.clock));
   }
 
   /** Adds what was used until now. */
   look(): void {
     const { links, clock } = this.#options;
-    const nowMs = clock.now();
+    const nowMs = steadyNow(clock);
     this.#take(links.all(), nowMs);
     this.#takeStorage(nowMs);
     this.#lookedAtMs = nowMs;
@@ -132,7 +133,7 @@ export class NodeUsage implements UsageCounter {
   /** Assumes that as much as is stored now was stored since the last look. */
   #takeStorage(nowMs: number): void {
     const { stores, queuedBytes } = this.#options;
-    const seconds = Math.max(0, nowMs - this.#lookedAtMs) / 1000;
+    const seconds = (nowMs - this.#lookedAtMs) / 1000;
     const tenants = new Set([...stores.sessions.holdings.tenants(), ...stores.retained.tenants()]);
     for (const tenant of tenants) {
       const bytes = stores.retained.bytes(tenant) + queuedBytes(tenant);

@@ -65,7 +65,7 @@ export class UsageFiles implements UsageJournal {
   constructor(folder: string) {
     this.#folder = folder;
     try {
-      mkdirSync(folder, { recursive: true });
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
       this.unfinished = readPresent(join(folder, PRESENT));
     } catch (error) {
       throw new StartError(`The usage in ${folder} cannot be read: ${(error as Error).message}`, {

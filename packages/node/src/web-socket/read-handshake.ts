@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { HOST } from '../request-head.ts';
 
 /** A handshake as `IncomingMessage` shows it. */
-export type HandshakeHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>;
+export type HandshakeHead = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'headers' | 'socket'>;
 
 /** Headers of browsers with a cookie take less than half of it. */
 const HEAD_BYTES_MAX = 4096;
@@ -45,8 +46,8 @@ export function readHandshake(bytes: Buffer, bytesMax: number): ReadHead | undef
   const headers: Record<string, string> = Object.create(null);
   for (let index = 1; index < lines.length; index += 1)
     if (!readHeader(lines[index] ?? '', headers)) return undefined;
-  const isHandshake = headers.host !== undefined && headers.upgrade !== undefined;
-  if (!isHandshake || !UPGRADE.test(headers.connection ?? '')) return undefined;
+  if (!HOST.test(headers.host ?? '') || headers.upgrade === undefined) return undefined;
+  if (!UPGRADE.test(headers.connection ?? '')) return undefined;
   return { url, headers, end: end + END.length };
 }
 

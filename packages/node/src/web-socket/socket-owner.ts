@@ -13,12 +13,23 @@ const OWNER = Symbol('owner');
 
 type OwnedSocket = Socket & { [OWNER]?: SocketOwner | undefined };
 
+/** An exception ends this connection alone; the handler of the process reports it (docs/operate.md). [SEC-FAULT-1] */
 function onData(this: OwnedSocket, chunk: Buffer): void {
-  this[OWNER]?.received(chunk, this);
+  try {
+    this[OWNER]?.received(chunk, this);
+  } catch (error) {
+    this.destroy();
+    throw error;
+  }
 }
 
 function onEnd(this: OwnedSocket): void {
-  this[OWNER]?.ended(this);
+  try {
+    this[OWNER]?.ended(this);
+  } catch (error) {
+    this.destroy();
+    throw error;
+  }
 }
 
 /** 'close' follows. */

@@ -15,7 +15,9 @@ export interface UpgradeRefusal {
 }
 
 /** Undefined: it is a handshake that may be answered. */
-export function upgradeRefusal({ method, headers }: HandshakeHead): UpgradeRefusal | undefined {
+export function upgradeRefusal({ method, httpVersion, headers }: HandshakeHead): UpgradeRefusal | undefined {
+  if (Number(httpVersion) < 1.1 || !headers.host)
+    return { status: 400, reason: 'A WebSocket is asked for with HTTP/1.1, and a Host.' };
   if (method !== 'GET')
     return { status: 405, reason: 'A WebSocket is asked for with GET.', headers: 'Allow: GET\r\n' };
   if (headers.upgrade?.toLowerCase() !== 'websocket')

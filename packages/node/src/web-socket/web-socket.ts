@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Scheduler } from '../scheduler.ts';
+import type { Scheduler } from '@apus/door';
+import type { Transport, TransportHandler } from '../transport.ts';
 import { ABNORMAL_CLOSURE, NO_STATUS, readClosePayload } from './close-payload.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { FrameViolation } from './frame-violation.ts';
@@ -9,13 +10,12 @@ import { letGo, own, type SocketOwner } from './socket-owner.ts';
 /** Pongs that may wait for a client that sends pings and reads nothing. Beyond it pings are not answered. */
 const PONG_BACKLOG_BYTES_MAX = 16 * 1024;
 
-export interface WebSocketHandler {
-  /** Bytes of binary messages, in any pieces. They may be overwritten after the call. */
-  received(bytes: Uint8Array, start: number, end: number): void;
+/** Pings that are answered of those that were read at once. RFC 6455, section 5.5.3, asks for the last one alone. */
+const PONGS_AT_ONCE_MAX = 32;
+
+export interface WebSocketHandler extends TransportHandler {
   /** The client broke RFC 6455, or sent text: the close that says so is on its way. */
   violated(violation: FrameViolation): void;
-  /** The network connection is gone. Called once. */
-  closed(code: number): void;
 }
 
 export interface WebSocketOptions {
@@ -26,7 +26,8 @@ export interface WebSocketOptions {
 }
 
 /** The server's side of one WebSocket (RFC 6455), over a socket whose handshake is over. */
-export class WebSocket implements FrameHandler, SocketOwner {
+export class WebSocket implements Transport, FrameHandler, SocketOwner {
+  readonly wire = 'websocket';
   readonly #socket: Socket;
   readonly #options: WebSocketOptions;
   readonly #handler: WebSocketHandler;
@@ -36,6 +37,8 @@ export class WebSocket implements FrameHandler, SocketOwner {
   #isDone = false;
   #closeCode = ABNORMAL_CLOSURE;
   #cancelCut: (() => void) | undefined;
+  /** Pongs to the pings of one chunk. */
+  #pongs: Uint8Array[] = [];
   /** Copies of everything that was read, while the socket may be released. */
   #read: Buffer[] | undefined;
 
@@ -49,12 +52,10 @@ export class WebSocket implements FrameHandler, SocketOwner {
     own(socket, this);
   }
 
-  /** The socket is not going to be released. */
   keep(): void {
     this.#read = undefined;
   }
 
-  /** Gives the socket to the caller, with everything that was read from it, and reports nothing of it any more. */
   release(): { readonly socket: Socket; readonly read: readonly Buffer[] } {
     const read = this.#read ?? [];
     this.#isOpen = false;
@@ -64,12 +65,14 @@ export class WebSocket implements FrameHandler, SocketOwner {
     return { socket: this.#socket, read };
   }
 
-  /** No close was sent or received. */
+  get socket(): Socket {
+    return this.#socket;
+  }
+
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Handles bytes that came with the handshake. */
   begin(head: Uint8Array): void {
     if (head.length > 0) this.received(head);
   }
@@ -87,7 +90,6 @@ export class WebSocket implements FrameHandler, SocketOwner {
     if (this.#isOpen) this.#sendClose(code, reason);
   }
 
-  /** Cuts the connection. */
   terminate(): void {
     this.#isOpen = false;
     this.#socket.destroy();
@@ -99,7 +101,8 @@ export class WebSocket implements FrameHandler, SocketOwner {
 
   control(opcode: ControlOpcode, payload: Uint8Array): void {
     if (this.#isDone) return;
-    if (opcode === Opcode.Ping) this.#answerPing(payload);
+    if (opcode === Opcode.Ping && this.#pongs.length < PONGS_AT_ONCE_MAX)
+      this.#pongs.push(controlFrame(Opcode.Pong, payload));
     else if (opcode === Opcode.Close) this.#takeClose(payload);
   }
 
@@ -117,12 +120,17 @@ export class WebSocket implements FrameHandler, SocketOwner {
   received(chunk: Uint8Array): void {
     // Frames are unmasked in their place.
     this.#read?.push(Buffer.from(chunk));
-    if (!this.#isDone) this.#frames.push(chunk, chunk.length, this);
+    if (this.#isDone) return;
+    this.#frames.push(chunk, chunk.length, this);
+    this.#sendPongs();
+    this.#handler.arrived(chunk.length);
   }
 
-  #answerPing(payload: Uint8Array): void {
+  #sendPongs(): void {
+    if (this.#pongs.length === 0) return;
     if (this.#isOpen && this.#socket.writableLength <= PONG_BACKLOG_BYTES_MAX)
-      this.#socket.write(controlFrame(Opcode.Pong, payload));
+      this.#socket.write(Buffer.concat(this.#pongs));
+    this.#pongs = [];
   }
 
   /** Answers the first close with the same code (section 5.5.1). Then the server ends first. */
@@ -139,6 +147,7 @@ export class WebSocket implements FrameHandler, SocketOwner {
   }
 
   #sendClose(code: number | undefined, reason = ''): void {
+    this.#sendPongs();
     this.#isOpen = false;
     if (this.#socket.writable) this.#socket.write(closeFrame(code, reason));
     const { scheduler, closeTimeoutMs } = this.#options;
@@ -158,6 +167,6 @@ export class WebSocket implements FrameHandler, SocketOwner {
     this.#isOpen = false;
     this.#isDone = true;
     this.#cancelCut?.();
-    this.#handler.closed(this.#closeCode);
+    this.#handler.closed(`the WebSocket closed with ${this.#closeCode}`);
   }
 }

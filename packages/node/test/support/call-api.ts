@@ -9,8 +9,12 @@ export async function call(
   path: string,
   method = 'GET',
   headers: Readonly<Record<string, string>> = {},
+  sent?: object,
 ): Promise<Answer> {
-  const response = await fetch(new URL(`/api/v5${path}`, httpUrl), { method, headers });
+  const response = await fetch(new URL(`/api/v5${path}`, httpUrl), {
+    ...{ method, headers },
+    ...(sent !== undefined && { body: JSON.stringify(sent) }),
+  });
   const text = await response.text();
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 }

@@ -1,4 +1,4 @@
-import type { Scheduler } from '../../src/scheduler.ts';
+import type { Scheduler } from '@apus/door';
 
 interface Alarm {
   readonly atMs: number;
@@ -8,10 +8,25 @@ interface Alarm {
 /** Time that stands still until a test moves it. */
 export class FakeScheduler implements Scheduler {
   #nowMs = Date.parse('2026-01-01T00:00:00Z');
+  #steppedMs = 0;
   readonly #alarms = new Set<Alarm>();
 
   now(): number {
+    return this.#nowMs + this.#steppedMs;
+  }
+
+  steady(): number {
     return this.#nowMs;
+  }
+
+  /** Sets the wall clock forward, or back: no time passes. */
+  step(ms: number): void {
+    this.#steppedMs += ms;
+  }
+
+  /** Time passes while the process works: nothing is called back. */
+  spend(ms: number): void {
+    this.#nowMs += ms;
   }
 
   after(delayMs: number, callback: () => void): () => void {
@@ -28,7 +43,7 @@ export class FakeScheduler implements Scheduler {
       this.#nowMs = Math.max(this.#nowMs, next.atMs);
       next.callback();
     }
-    this.#nowMs = endMs;
+    this.#nowMs = Math.max(this.#nowMs, endMs);
   }
 
   #next(endMs: number): Alarm | undefined {

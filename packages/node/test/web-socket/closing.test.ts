@@ -83,6 +83,24 @@ test('a ping is answered with its payload, a pong with nothing (Autobahn 2.1 to 
   expect(answers.toString('latin1')).toBe('\x8a\x07payload\x88\x00');
 });
 
+test('of the pings that come at once 32 are answered [SEC-WORK-3]', async () => {
+  const pings = Array.from({ length: 40 }, (_, index) => ({ opcode: 9, payload: Buffer.of(index) }));
+  const answers = await answersTo([...pings, close()]);
+  const pongs = Array.from({ length: 32 }, (_, index) => Buffer.of(0x8a, 1, index));
+  expect(answers).toEqual(Buffer.concat([...pongs, Buffer.of(0x88, 0)]));
+});
+
+test('pings and empty frames without a CONNECT end the connection with 1008 [SEC-WORK-3]', async () => {
+  for (const frame of [
+    { opcode: 9, payload: Buffer.alloc(100) },
+    { opcode: 2, payload: Buffer.alloc(0) },
+  ]) {
+    const size = frameBytes(frame).length;
+    const answers = await answersTo(Array(Math.ceil(16_385 / size)).fill(frame), 0.2);
+    expect(closeOf(answers.subarray(answers.indexOf(0x88)))[0]).toBe(1008);
+  }
+});
+
 test('a violation of RFC 6455 is answered by a close frame, and a client that stays is cut off', async () => {
   const [code, reason] = closeOf(
     await answersTo([{ opcode: 2, payload: Buffer.from('x'), isMasked: false }], 0.2),

@@ -90,8 +90,7 @@ export class HistoryClient {
 
   receive(packet: Packet): void {
     const reasonCode = 'reasonCode' in packet ? packet.reasonCode : ReasonCode.Success;
-    // A repeated PUBREL finds nothing any more.
-    if (reasonCode >= 0x80 && reasonCode !== ReasonCode.PacketIdentifierNotFound)
+    if (reasonCode >= 0x80)
       throw new Error(`${this.clientId} was answered ${packet.type} with ${reasonCode}`);
     if (packet.type === 'connack') this.#connected(packet.sessionPresent);
     else if (packet.type === 'suback') this.#hasSession = true;

@@ -1,4 +1,13 @@
-import { type Ban, BanList, type BanName, type Bans, type Identity, type SessionRef } from '@apus/broker';
+import {
+  type Ban,
+  BanList,
+  type BanName,
+  type Bannable,
+  type Bans,
+  type Identity,
+  type SessionRef,
+  steadyNow,
+} from '@apus/broker';
 import { BANS_BYTES_MAX, BANS_FRESH_MS, DECISIONS_MAX } from '../limits.ts';
 import { bansKey, type Key } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
@@ -35,7 +44,7 @@ export class DynamoBans implements Bans {
     this.#list = new BanList(table.settings.clock);
   }
 
-  banOn(identity: Identity, clientId: string, host: string | undefined): Ban | undefined {
+  banOn(identity: Bannable, clientId: string, host: string | undefined): Ban | undefined {
     return this.#list.banOn(identity, clientId, host);
   }
 
@@ -94,12 +103,12 @@ export class DynamoBans implements Bans {
   }
 
   get #isFresh(): boolean {
-    return this.#table.settings.clock.now() - this.#readAtMs < BANS_FRESH_MS;
+    return steadyNow(this.#table.settings.clock) - this.#readAtMs < BANS_FRESH_MS;
   }
 
   async #read(): Promise<void> {
     // The time of the request and not of the answer, which may miss a ban that was written in between.
-    const askedAtMs = this.#table.settings.clock.now();
+    const askedAtMs = steadyNow(this.#table.settings.clock);
     this.keep(await this.#table.get(bansKey), askedAtMs);
   }
 
@@ -124,7 +133,7 @@ export class DynamoBans implements Bans {
     });
     // An earlier attempt, whose answer was lost, may have written it.
     const isDone = ok || (isRetry && textOf(old, 'd') === json);
-    if (isDone) this.keep(item, this.#table.settings.clock.now());
+    if (isDone) this.keep(item, steadyNow(this.#table.settings.clock));
     return isDone;
   }
 }

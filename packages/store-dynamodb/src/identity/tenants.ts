@@ -11,7 +11,7 @@ const PAGE_LENGTH_MAX = 100;
 
 export interface TenantsPage {
   readonly tenants: readonly string[];
-  /** The next page begins after it; undefined on the last. */
+  /** The next page begins after this name; undefined on the last. */
   readonly next: string | undefined;
 }
 
@@ -45,11 +45,12 @@ export class DynamoTenants {
   }
 
   /** In the order of their names. */
-  async list(after: string | undefined): Promise<TenantsPage> {
+  async list(after: string | undefined, limit = PAGE_LENGTH_MAX): Promise<TenantsPage> {
     const { p } = tenantKey('');
-    const range = { p, from: TENANTS_FROM, to: endOfTenants, limit: PAGE_LENGTH_MAX, after };
-    const { items, next } = await this.#table.query(range);
-    return { tenants: items.flatMap((item) => textOf(item, 'd') ?? []), next };
+    const page = { limit: Math.min(limit, PAGE_LENGTH_MAX), after: after && TENANTS_FROM + after };
+    const { items, next } = await this.#table.query({ p, from: TENANTS_FROM, to: endOfTenants, ...page });
+    const tenants = items.flatMap((item) => textOf(item, 'd') ?? []);
+    return { tenants, next: next?.slice(TENANTS_FROM.length) };
   }
 
   async #put(name: string, json: string, condition: string, before?: string): Promise<boolean> {

@@ -11,7 +11,7 @@ const PAGE_LENGTH_MAX = 100;
 
 export interface UsersPage {
   readonly users: readonly string[];
-  /** The next page begins after it; undefined on the last. */
+  /** The next page begins after this name; undefined on the last. */
   readonly next: string | undefined;
 }
 
@@ -49,11 +49,12 @@ export class DynamoUsers {
   }
 
   /** In the order of their names. */
-  async list(tenant: string, after: string | undefined): Promise<UsersPage> {
+  async list(tenant: string, after: string | undefined, limit = PAGE_LENGTH_MAX): Promise<UsersPage> {
     const { p } = userKey(tenant, '');
-    const range = { p, from: USERS_FROM, to: endOfUsers, limit: PAGE_LENGTH_MAX, after };
-    const { items, next } = await this.#table.query(range);
-    return { users: items.flatMap((item) => textOf(item, 'd') ?? []), next };
+    const page = { limit: Math.min(limit, PAGE_LENGTH_MAX), after: after && USERS_FROM + after };
+    const { items, next } = await this.#table.query({ p, from: USERS_FROM, to: endOfUsers, ...page });
+    const users = items.flatMap((item) => textOf(item, 'd') ?? []);
+    return { users, next: next?.slice(USERS_FROM.length) };
   }
 
   async #put(tenant: string, name: string, json: string, condition: string, before?: string) {

@@ -22,7 +22,7 @@ export class Rooms {
     const item = await this.#item(tenant, room);
     if ((numberOf(item, 'n') ?? 0) < membersMax) return false;
     const nowMs = this.#table.settings.clock.now();
-    if (nowMs - (numberOf(item, 'a') ?? 0) < PRESENCE_COUNT_FRESH_MS) return true;
+    if (Math.abs(nowMs - (numberOf(item, 'a') ?? 0)) < PRESENCE_COUNT_FRESH_MS) return true;
     const count = await this.count(tenant, room);
     await this.#set(tenant, room, 'SET n = :n, a = :a, v = :v', { ':n': number(count), ':a': number(nowMs) });
     return count >= membersMax;

@@ -8,8 +8,8 @@ import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
 import { decide } from './decide.ts';
 import { isOutsideLog } from './entries.ts';
 import type { RecordLog } from './record-log.ts';
-import type { Records, Removed, StoredRecord } from './records.ts';
-import type { Acknowledgement, Decision, QueueRecord } from './types.ts';
+import type { Records } from './records.ts';
+import type { Acknowledgement, Decision, QueueRecord, Removed, StoredRecord } from './types.ts';
 
 /** Applies the acknowledgements of a client to the record of its session. */
 export class RecordAcknowledgements {

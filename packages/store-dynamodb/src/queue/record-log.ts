@@ -8,8 +8,8 @@ import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import type { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
 import { bytesOfCopy, copyFields, type StorableCopy, waitingKey } from './queue-items.ts';
-import type { Records, Removed, StoredRecord } from './records.ts';
-import type { LogItem } from './types.ts';
+import type { Records } from './records.ts';
+import type { LogItem, Removed, StoredRecord } from './types.ts';
 
 /** A page of the log, from its start. */
 export interface LogRead {

@@ -4,7 +4,8 @@ import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
 import { ContentionError } from '../table/errors.ts';
 import type { EventCache } from '../table/event-cache.ts';
 import { decide } from './decide.ts';
-import type { Records, StoredRecord } from './records.ts';
+import type { Records } from './records.ts';
+import type { StoredRecord } from './types.ts';
 
 /** A publisher that has appended looks at the record once more: is the client going to dequeue the messages? */
 export class RecordLook {

@@ -22,8 +22,8 @@ import { copyOf, type OfferedCopy, passOn, passOnPlaced } from './offered-copy.t
 import { copyFields, type StorableCopy } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
-import type { Records, StoredRecord } from './records.ts';
-import type { Decision, Entry, QueueRecord } from './types.ts';
+import type { Records } from './records.ts';
+import type { Decision, Entry, QueueRecord, StoredRecord } from './types.ts';
 
 export interface RecordOfferParts {
   readonly records: Records;

@@ -32,8 +32,8 @@ import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { type LogRead, logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import { RecordOffer } from './record-offer.ts';
-import { NO_RECORD, type Records, type StoredRecord } from './records.ts';
-import type { Decision, Dequeue, Effect, Entry, QueueRecord } from './types.ts';
+import { NO_RECORD, type Records } from './records.ts';
+import type { Decision, Dequeue, Effect, Entry, QueueRecord, StoredRecord } from './types.ts';
 
 const NOTHING: readonly Queued[] = [];
 

@@ -19,25 +19,7 @@ import {
   recordFields,
   recordOfItem,
 } from './record-item.ts';
-import type { Acknowledgement, QueueRecord } from './types.ts';
-
-/** How many messages have left the log since the session began, and their bytes. */
-export interface Removed {
-  readonly messages: number;
-  readonly bytes: number;
-}
-
-/** A record with the other fields of its item. */
-export interface StoredRecord {
-  readonly record: QueueRecord;
-  /** How to send to the record's connection. Undefined: it has none. */
-  readonly attachment: Attachment | undefined;
-  /** By name, the messages that stand in the record and not in the log, as attributes of an item of the log. */
-  readonly contents: ReadonlyMap<string, Item>;
-  readonly removed: Removed;
-  /** The record's version. Undefined: no item has been written. */
-  readonly nonce: string | undefined;
-}
+import type { Acknowledgement, QueueRecord, Removed, StoredRecord } from './types.ts';
 
 /** A session without a record. */
 export const NO_RECORD: StoredRecord = {

@@ -1,5 +1,6 @@
-import type { ConnectionId, PageLimit } from '@apus/broker';
+import type { Attachment, ConnectionId, PageLimit } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
+import type { Item } from '../table/values.ts';
 
 /**
  * The way that a message takes to the session.
@@ -203,4 +204,22 @@ export type Effect =
 export interface Decision {
   readonly record: QueueRecord;
   readonly effects: readonly Effect[];
+}
+
+/** How many messages have left the log since the session began, and their bytes. */
+export interface Removed {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** A record with the other fields of its item. */
+export interface StoredRecord {
+  readonly record: QueueRecord;
+  /** How to send to the record's connection. Undefined: it has none. */
+  readonly attachment: Attachment | undefined;
+  /** By name, the messages that stand in the record and not in the log, as attributes of an item of the log. */
+  readonly contents: ReadonlyMap<string, Item>;
+  readonly removed: Removed;
+  /** The record's version. Undefined: no item has been written. */
+  readonly nonce: string | undefined;
 }

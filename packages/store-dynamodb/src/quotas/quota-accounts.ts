@@ -1,4 +1,4 @@
-import { TTL_SLACK_SECONDS } from '../limits.ts';
+import { CLOCK_SKEW_MS, TTL_SLACK_SECONDS } from '../limits.ts';
 import { quotaAccountKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, number, numberOf, VERSION } from '../table/values.ts';
@@ -11,15 +11,15 @@ export interface QuotaAccount {
   readonly kind: 'identity' | 'address' | 'client' | 'tenant' | 'broker';
   /** Empty for a tenant, and for all together. */
   readonly name: string;
-  readonly of: 'deliveries' | 'frames' | 'messages' | 'writes';
+  readonly of: 'deliveries' | 'frames' | 'messages' | 'reads' | 'writes';
 }
 
 /** The outcome of a charge. */
 export interface Charged {
   /** False: the debt had reached its limit, and nothing was charged. */
   readonly isTaken: boolean;
-  /** When the account is out of debt if nothing more is charged, in ms since the epoch. */
-  readonly debtEndsAtMs: number;
+  /** How long the account takes to be out of debt if nothing more is charged. */
+  readonly debtMs: number;
 }
 
 /** Between a charge that adds to a debt and one that begins a debt, the account may change once. */
@@ -39,7 +39,8 @@ const ATTEMPTS_MAX = 4;
  *                                        add 300 ms (IF there is one, and it is not too long)
  *                                        taken: 400 ms
  *
- * A write whose answer was lost may charge twice, which is harmless.
+ * A write whose answer was lost may charge twice, which is harmless. The TTL of the item tells when it was written: a
+ * debt of a process whose clock was ahead, or of before this one's went back, would last too long, and is forgotten.
  */
 export class QuotaAccounts {
   readonly #table: Table;
@@ -55,28 +56,30 @@ export class QuotaAccounts {
   async charge(account: QuotaAccount, costMs: number, debtMsMax: number, hasDebt: boolean): Promise<Charged> {
     const nowMs = this.#table.settings.clock.now();
     let isInDebt = hasDebt;
-    let debtEndsAtMs = nowMs;
+    let debtMs = 0;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const { ok, old } = isInDebt
         ? await this.#add(account, costMs, debtMsMax, nowMs)
         : await this.#begin(account, costMs, nowMs);
-      debtEndsAtMs = debtEndOf(old) ?? nowMs;
-      if (ok) return { isTaken: true, debtEndsAtMs: isInDebt ? debtEndsAtMs + costMs : nowMs + costMs };
-      if (debtEndsAtMs - nowMs >= debtMsMax) break;
-      isInDebt = debtEndsAtMs > nowMs;
+      debtMs = this.#isOfLater(old) ? 0 : (numberOf(old, 'e') ?? nowMs) - nowMs;
+      if (ok) return { isTaken: true, debtMs: isInDebt ? debtMs + costMs : costMs };
+      if (debtMs >= debtMsMax) break;
+      isInDebt = debtMs > 0;
     }
-    return { isTaken: false, debtEndsAtMs };
+    return { isTaken: false, debtMs };
   }
 
   async #begin(account: QuotaAccount, costMs: number, nowMs: number) {
     const isOutOfDebt = 'attribute_not_exists(e) OR e <= :now';
+    const isOfLater = 't > :later';
     return await this.#table.update(quotaAccountKey(account), 'SET v = :v, t = :ttl, e = :end', {
-      condition: isOutOfDebt,
+      condition: `${isOutOfDebt} OR ${isOfLater}`,
       values: {
         ':v': number(VERSION),
         ':ttl': number(this.#ttl()),
         ':now': number(nowMs),
         ':end': number(nowMs + costMs),
+        ':later': number(this.#laterSeconds()),
       },
     });
   }
@@ -96,12 +99,17 @@ export class QuotaAccounts {
     });
   }
 
+  #isOfLater(item: Item | undefined): boolean {
+    return (numberOf(item, 't') ?? 0) > this.#laterSeconds();
+  }
+
+  /** The TTL of no item that was written by now. */
+  #laterSeconds(): number {
+    return this.#ttl() + CLOCK_SKEW_MS / 1_000;
+  }
+
   /** The item is deleted some time after its debt has ended. A holder without an item has no debt. */
   #ttl(): number {
     return this.#table.nowSeconds() + TTL_SLACK_SECONDS;
   }
-}
-
-function debtEndOf(item: Item | undefined): number | undefined {
-  return numberOf(item, 'e');
 }

@@ -1,4 +1,4 @@
-import { type QuotaHolder, quotaHolderKey, type RetainedHolder } from '@apus/broker';
+import { type QuotaHolder, quotaHolderKey, type RetainedHolder, steadyNow } from '@apus/broker';
 import { BYTES_SAMPLE, COUNT_CACHE_MS, COUNT_SAMPLE } from '../limits.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
@@ -87,7 +87,7 @@ export class RetainedHoldings {
 
   async #read(holder: HoldingAccount): Promise<Known> {
     const key = quotaHolderKey(holder);
-    const nowMs = this.#table.settings.clock.now();
+    const nowMs = steadyNow(this.#table.settings.clock);
     const known = this.#known.get(key);
     if (known !== undefined && nowMs - known.readAtMs < COUNT_CACHE_MS) return known;
     const { retainedMessages, retainedBytes } = await this.#holdings.read(holder);
@@ -99,7 +99,7 @@ export class RetainedHoldings {
   }
 
   async #wantCount(holder: HoldingAccount, known: Known): Promise<void> {
-    const nowMs = this.#table.settings.clock.now();
+    const nowMs = steadyNow(this.#table.settings.clock);
     if (nowMs - known.countAskedAtMs < COUNT_EVERY_MS) return;
     known.countAskedAtMs = nowMs;
     await this.#holdings.askForCount(holder);

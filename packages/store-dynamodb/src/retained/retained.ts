@@ -30,6 +30,15 @@ import type { RetainedSize } from './size.ts';
 const QUERIES_MAX = 4;
 
 /**
+ * Entries that a store in memory looks at while DynamoDB bills one read unit: so the 32,768 entries of one turn of a
+ * client are 2,048 units.
+ */
+const LOOKED_AT_PER_UNIT = 16;
+
+/** After a Query of so many units an empty page ends: the client is charged before it goes on. */
+const CHARGED_UNITS = 64;
+
+/**
  * Retained messages: an item for each topic, in the order of topics within the tenant, so that a wildcard reads only
  * the topics that begin with its literal levels. The message with the latest id wins; so does a delete:
  *
@@ -125,13 +134,17 @@ export class DynamoRetained implements RetainedStore {
     const page = new Page<Message>(limit);
     const cursor = parseCursor(from);
     const amount = new ReadAmount(limit, cursor?.items);
+    let units = 0;
     const endAt = (end: string | undefined): RetainedPage => ({
       messages: page.entries,
       next: end === undefined ? undefined : cursorText(end, amount.ofNextPage()),
+      lookedAt: Math.ceil(units * LOOKED_AT_PER_UNIT),
+      readUnits: units,
     });
     let after = cursor?.after;
     for (let queries = 0; queries < QUERIES_MAX; queries += 1) {
       const read = await this.#table.query({ ...range, after, limit: amount.next() });
+      units += read.units;
       for (const item of read.items) {
         const message = await this.#read(tenant, item, topicFilter, nowMs);
         const size = message && messageBytes(message);
@@ -145,6 +158,7 @@ export class DynamoRetained implements RetainedStore {
       }
       after = read.next;
       if (after === undefined || amount.isFull()) break;
+      if (units >= CHARGED_UNITS && page.entries.length === 0) break;
     }
     return endAt(after);
   }

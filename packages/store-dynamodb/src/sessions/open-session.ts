@@ -117,7 +117,9 @@ function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned
   const previous = recordOf(item, request.tenant, request.clientId);
   // A will that has been begun is finished, and so is any will in an item that is kept for its wills.
   const isOwed =
-    item.wm !== undefined || previous === undefined || request.isWillOwed(previous, isSame(mode));
+    item.wm !== undefined ||
+    previous === undefined ||
+    request.isWillOwed(previous, isSame(mode), request.nowMs);
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
 }
 

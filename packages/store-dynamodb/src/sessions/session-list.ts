@@ -27,7 +27,7 @@ export class SessionList {
 
   async put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
     const name = LISTED + filterHash(subscription);
-    const json = toJson(subscription);
+    const json = listed(subscription);
     const isNew = 'attribute_not_exists(#subscription)';
     const weight = subscriptionWeight(subscription);
     const room = Math.min(maximum, LISTED_SUBSCRIPTIONS_MAX) - weight;
@@ -105,8 +105,8 @@ export class SessionList {
     json: string,
     failed: Written,
   ): Promise<SubscribeOutcome> {
-    // Our own write, whose answer was lost.
-    if (failed.isRetry && textOf(failed.old, name) === json) return 'added';
+    // It is the same; or our own write, whose answer was lost.
+    if (textOf(failed.old, name) === json) return failed.isRetry ? 'added' : 'replaced';
     await this.#table.update(listKey(session), 'SET #subscription = :json', {
       names: { '#subscription': name },
       values: { ':json': text(json) },
@@ -174,6 +174,11 @@ function parse(json = '{}'): Subscription {
   // JSON leaves undefined members out.
   const { shareGroup, subscriptionIdentifier, ...fields } = fromJson(json) as Subscription;
   return { ...fields, shareGroup, subscriptionIdentifier };
+}
+
+/** Which connection a reader is on, its entry says. */
+function listed(subscription: Subscription): string {
+  return toJson(subscription.reader === undefined ? subscription : { ...subscription, reader: {} });
 }
 
 function listKey(session: SessionRef): Key {

@@ -1,5 +1,5 @@
 import { type Attachment, type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
-import type { StoredRecord } from '../queue/records.ts';
+import type { StoredRecord } from '../queue/types.ts';
 
 /** The last CONNECT of a session, for its queue. */
 export interface Opening {

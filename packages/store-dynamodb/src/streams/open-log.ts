@@ -1,9 +1,15 @@
-import type { StreamDeclaration } from '@apus/broker';
+import { mayOpen, type StreamDeclaration } from '@apus/broker';
 import { DECISIONS_MAX } from '../limits.ts';
-import { streamRootKey, streamTileKey, streamTopicKey, streamTopicsPartition } from '../table/keys.ts';
+import {
+  shortHash,
+  streamRootKey,
+  streamTileKey,
+  streamTopicKey,
+  streamTopicsPartition,
+} from '../table/keys.ts';
 import { endOf, marshalled, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
-import { type Item, number, text, VERSION } from '../table/values.ts';
+import { type Item, number, text, textOf, VERSION } from '../table/values.ts';
 import {
   isSilent,
   keptMs,
@@ -21,6 +27,8 @@ export interface StreamTopic {
   readonly tenant: string;
   readonly stream: StreamDeclaration;
   readonly topic: string;
+  /** The `quotaHolderKey` for which a new topic is opened. */
+  readonly holder?: string | undefined;
 }
 
 /** The present log of the topic. Opens one if there is none, and leaves the present one if it is over. */
@@ -79,11 +87,15 @@ export async function headOf(
   return await readHead(table, of.tenant, of.topic);
 }
 
-/** Whether the stream has as many topics as it may. Opening a topic counts the list: 0.3 units for ten of them. */
-async function isFull(table: Table, { tenant, stream }: StreamTopic): Promise<boolean> {
+/**
+ * Whether the stream has as many topics as it may, in all or of this holder. Opening a topic counts the list: 0.3 units
+ * for ten of them.
+ */
+async function isFull(table: Table, { tenant, stream, holder }: StreamTopic): Promise<boolean> {
   const p = streamTopicsPartition(tenant, stream.name);
-  const items = await table.queryAll({ p, from: '\0', to: endOf(''), attributes: ['t'] });
-  return items.length >= stream.topicsMax;
+  const items = await table.queryAll({ p, from: '\0', to: endOf(''), attributes: ['t', 'h'] });
+  const own = holder === undefined ? [] : items.filter((item) => textOf(item, 'h') === shortHash(holder));
+  return !mayOpen(stream, items.length, own.length);
 }
 
 /** Writes the list first, so that a topic with a root is in it. */
@@ -153,12 +165,20 @@ async function prolong(table: Table, of: StreamTopic, { root }: LogHead, nowMs: 
   });
 }
 
-async function list(table: Table, { tenant, stream, topic }: StreamTopic, nowMs: number): Promise<void> {
-  await table.put({
-    ...marshalled(streamTopicKey(tenant, stream.name, topic)),
-    v: number(VERSION),
-    t: number(rootEnds(stream, nowMs)),
-    n: text(topic),
+/** The topic belongs to the holder that opened it first, as long as it is in the list (`h`). */
+async function list(
+  table: Table,
+  { tenant, stream, topic, holder }: StreamTopic,
+  nowMs: number,
+): Promise<void> {
+  const isOf = holder === undefined ? '' : ', h = if_not_exists(h, :h)';
+  await table.update(streamTopicKey(tenant, stream.name, topic), `SET v = :v, t = :t, n = :n${isOf}`, {
+    values: {
+      ':v': number(VERSION),
+      ':t': number(rootEnds(stream, nowMs)),
+      ':n': text(topic),
+      ...(holder !== undefined && { ':h': text(shortHash(holder)) }),
+    },
   });
 }
 

@@ -4,6 +4,7 @@ import {
   messageBytes,
   Page,
   type PageLimit,
+  pageOf,
   type StreamAppended,
   type StreamDeclaration,
   type StreamEntry,
@@ -12,6 +13,7 @@ import {
   type StreamStore,
   type StreamTail,
   type StreamTopicTail,
+  steadyNow,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import {
@@ -67,13 +69,13 @@ export class DynamoStreams implements StreamStore {
     options: AppendOptions,
   ): Promise<StreamAppended | 'full' | 'contended'> {
     const { clock, randomId } = this.#table.settings;
-    const untilMs = clock.now() + RETRY_MS_MAX;
-    const of = { tenant, stream, topic: message.topic };
+    const untilMs = steadyNow(clock) + RETRY_MS_MAX;
+    const of = { tenant, stream, topic: message.topic, holder: options.holder };
     const nonce = randomId();
     const name = `${tenant}\0${message.topic}`;
     let head = this.#ends?.get(name);
     this.#ends?.delete(name);
-    for (let tries = 0; tries < STREAM_APPENDS_TRIED_MAX && clock.now() < untilMs; tries += 1) {
+    for (let tries = 0; tries < STREAM_APPENDS_TRIED_MAX && steadyNow(clock) < untilMs; tries += 1) {
       if (head === undefined) {
         const opened = await openLog(this.#table, of, options.nowMs, options.isForced);
         if (typeof opened === 'string') return opened;
@@ -118,8 +120,9 @@ export class DynamoStreams implements StreamStore {
     stream: StreamDeclaration,
     topic: string,
     nowMs: number,
+    holder?: string,
   ): Promise<StreamTail | 'full' | 'contended'> {
-    const head = await openLog(this.#table, { tenant, stream, topic }, nowMs, false);
+    const head = await openLog(this.#table, { tenant, stream, topic, holder }, nowMs, false);
     return typeof head === 'string' ? head : tailOf(head);
   }
 
@@ -184,11 +187,15 @@ export class DynamoStreams implements StreamStore {
    *                                        SUBSCRIBE is stored; the log ends with 5; reads values: 4 is the last
    *     writes the value of 5
    *     sends 5 to the newcomer, which has been told that it is up to 5, and drops it
+   *
+   * Each page reads all of them: no reader asks for a second one.
    */
   async lastValues(
     tenant: string,
     stream: StreamDeclaration,
     tail: StreamTopicTail,
+    after: number,
+    limit: PageLimit,
     nowMs: number,
   ): Promise<readonly StreamEntry[]> {
     const { root, tile } = headIn(tail);
@@ -203,10 +210,11 @@ export class DynamoStreams implements StreamStore {
       const value = values.get(late.key ?? '');
       if (value === undefined || value.number < late.number) values.set(late.key ?? '', late);
     }
-    return [...values.values()]
-      .filter((each) => each.number <= tail.last && isValue(each, nowMs))
+    const sorted = [...values.values()]
+      .filter((each) => each.number > after && each.number <= tail.last && isValue(each, nowMs))
       .sort((one, other) => one.number - other.number)
       .map((each) => entryOf(each, tail.epoch));
+    return pageOf(sorted, limit);
   }
 
   /** The messages after a number, up to the newest of the tail. */

@@ -64,16 +64,16 @@ export class Placement {
   }
 
   async remove(session: SessionRef, filter: FilterName): Promise<boolean> {
-    const { tenant, incarnation } = session;
+    const { tenant } = session;
     const { topicFilter, shareGroup } = filter;
     if (shareGroup !== undefined) {
       const { ok, isRetry } = await this.#groups.remove(session, filter);
       return ok || isRetry;
     }
-    const { ok, old, isRetry } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
+    const { ok, old, isRetry } = await this.#entries.remove(headKey(tenant, topicFilter), session);
     if (ok) return true;
     const shards = shardsOf(old);
-    if (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) return true;
+    if (shards > 0 && (await this.#shards.remove(session, topicFilter, shards))) return true;
     return (await this.#leaveGroups(session, topicFilter, groupsOf(old))) || isRetry;
   }
 
@@ -93,25 +93,27 @@ export class Placement {
   }
 
   async #moved(session: SessionRef, from: ConnectionId, subscription: Subscription): Promise<void> {
-    const { tenant, incarnation } = session;
+    const { tenant } = session;
     const { topicFilter, shareGroup, conflateMs } = subscription;
     const entry = packEntry(session, subscription, this.#endsAtSeconds());
     if (shareGroup !== undefined) return await this.#groups.moved(session, subscription, entry, from);
     if (conflateMs !== undefined) {
       const stored = storedFilterOf(topicFilter, conflateMs);
       const shards = await this.#shards.widen(tenant, stored);
-      await this.#shards.replace(tenant, stored, shards, incarnation, entry, from);
+      await this.#shards.moved(session, stored, shards, entry, from);
       return;
     }
-    const { ok, old } = await this.#entries.replace(headKey(tenant, topicFilter), incarnation, entry, from);
+    const { ok, old } = await this.#entries.moved(headKey(tenant, topicFilter), session, entry, from);
     const shards = ok ? 0 : shardsOf(old);
-    if (shards > 0) await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry, from);
+    if (shards > 0) await this.#shards.moved(session, topicFilter, shards, entry, from);
   }
 
+  /** The session is over: its entries are removed, whatever connection they carry. */
   async removeAll(session: SessionRef, filters: readonly FilterName[]): Promise<void> {
+    const ended = { ...session, attachment: undefined };
     for (let start = 0; start < filters.length; start += WRITTEN_AT_ONCE) {
       const some = filters.slice(start, start + WRITTEN_AT_ONCE);
-      await Promise.all(some.map((filter) => this.remove(session, filter)));
+      await Promise.all(some.map((filter) => this.remove(ended, filter)));
     }
   }
 
@@ -126,38 +128,36 @@ export class Placement {
     entry: string,
     outcome: SubscribeOutcome,
   ): Promise<void> {
-    const { tenant, incarnation } = session;
+    const { tenant } = session;
     const stored = storedFilterOf(topicFilter, intervalMs);
     const key = headKey(tenant, stored);
     const shards = this.#wide.get(key.p) ?? (await this.#shards.widen(tenant, stored));
-    const isReplaced =
-      outcome === 'replaced' && (await this.#shards.replace(tenant, stored, shards, incarnation, entry));
-    if (!isReplaced)
-      this.#remember(key.p, await this.#shards.add(tenant, stored, shards, incarnation, entry));
+    const isReplaced = outcome === 'replaced' && (await this.#shards.replace(session, stored, shards, entry));
+    if (!isReplaced) this.#remember(key.p, await this.#shards.add(session, stored, shards, entry));
     await this.#conflated.join({ tenant, topicFilter, intervalMs });
     if (outcome === 'replaced' && !isReplaced) await this.#leaveOthers(session, topicFilter, intervalMs);
   }
 
   /** Removes the plain subscription, and those in other groups. */
   async #leaveOthers(session: SessionRef, topicFilter: string, intervalMs: number): Promise<void> {
-    const { tenant, incarnation } = session;
-    const { ok, old } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
+    const { tenant } = session;
+    const { ok, old } = await this.#entries.remove(headKey(tenant, topicFilter), session);
     if (ok) return;
     const shards = shardsOf(old);
-    if (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) return;
+    if (shards > 0 && (await this.#shards.remove(session, topicFilter, shards))) return;
     const others = groupsOf(old).filter((each) => each !== intervalMs);
     await this.#leaveGroups(session, topicFilter, others);
   }
 
   async #leaveGroups(
-    { tenant, incarnation }: SessionRef,
+    session: SessionRef,
     topicFilter: string,
     intervalsMs: readonly number[],
   ): Promise<boolean> {
     for (const intervalMs of intervalsMs) {
       const stored = storedFilterOf(topicFilter, intervalMs);
-      const shards = await this.#shards.widen(tenant, stored);
-      if (await this.#shards.remove(tenant, stored, shards, incarnation)) return true;
+      const shards = await this.#shards.widen(session.tenant, stored);
+      if (await this.#shards.remove(session, stored, shards)) return true;
     }
     return false;
   }
@@ -168,32 +168,33 @@ export class Placement {
     entry: string,
     outcome: SubscribeOutcome,
   ): Promise<void> {
-    const { tenant, incarnation } = session;
+    const { tenant } = session;
     const key = headKey(tenant, topicFilter);
     let groups: readonly number[] = [];
     if (outcome === 'replaced') {
-      const replaced = await this.#entries.replace(key, incarnation, entry);
+      const replaced = await this.#entries.replace(key, session, entry);
       if (replaced.ok) return;
       const shards = shardsOf(replaced.old);
-      if (shards > 0 && (await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry))) return;
+      if (shards > 0 && (await this.#shards.replace(session, topicFilter, shards, entry))) return;
       groups = groupsOf(replaced.old);
     }
     await this.#add(session, topicFilter, entry);
     await this.#leaveGroups(session, topicFilter, groups);
   }
 
-  async #add({ tenant, incarnation }: SessionRef, topicFilter: string, entry: string): Promise<void> {
-    const key = headKey(tenant, topicFilter);
-    const shards = this.#wide.get(key.p) ?? (await this.#putInline(tenant, topicFilter, incarnation, entry));
+  async #add(session: SessionRef, topicFilter: string, entry: string): Promise<void> {
+    const key = headKey(session.tenant, topicFilter);
+    const shards = this.#wide.get(key.p) ?? (await this.#putInline(session, topicFilter, entry));
     if (shards === 0) return;
-    this.#remember(key.p, await this.#shards.add(tenant, topicFilter, shards, incarnation, entry));
+    this.#remember(key.p, await this.#shards.add(session, topicFilter, shards, entry));
   }
 
   /** Returns 0, or the number of shards of a filter whose head has no room. */
-  async #putInline(tenant: string, topicFilter: string, incarnation: string, entry: string): Promise<number> {
+  async #putInline(session: SessionRef, topicFilter: string, entry: string): Promise<number> {
+    const { tenant } = session;
     const key = headKey(tenant, topicFilter);
     const maximum = this.#table.settings.inlineSubscribersMax;
-    const { ok, old } = await this.#entries.add(key, incarnation, entry, maximum);
+    const { ok, old } = await this.#entries.add(key, session, entry, maximum);
     if (ok) return 0;
     return shardsOf(old) || (await this.#shards.widen(tenant, topicFilter));
   }

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { ConnectionId } from '@apus/broker';
+import type { ConnectionId, SessionRef } from '@apus/broker';
 import { BEHIND_MS, SHARD_SAMPLE, SHARDS_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
-import { headKey, type ShardName, shardPartition } from '../table/keys.ts';
-import { endOf, type Table } from '../table/table.ts';
+import { headKey, type Key, type ShardName, shardPartition } from '../table/keys.ts';
+import { endOf, marshalled, type Table, type Written } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import { type EntryCondition, entryWith, writeOwnEntry } from './own-entry.ts';
 import { carried, type SubscriberEntry, unpackEntry } from './subscriber-entry.ts';
+
+/** The attribute of a shard's item that is the entry. */
+const ITEM_ENTRY = 'd';
+
+const NAMES = { '#entry': ITEM_ENTRY };
 
 /** A part of a shard, in the order of its keys. */
 export interface ShardRange {
@@ -76,62 +82,74 @@ export class Shards {
   /**
    * Adds a subscriber to a shard. Returns the number of shards, if the call has learned of more; otherwise `shards`.
    */
-  async add(
-    tenant: string,
-    topicFilter: string,
-    shards: number,
-    incarnation: string,
-    entry: string,
-  ): Promise<number> {
+  async add(session: SessionRef, topicFilter: string, shards: number, entry: string): Promise<number> {
+    const { tenant, incarnation } = session;
     const shard = shardFor(incarnation, shards);
+    const key = { p: shardPartition(tenant, topicFilter, shard), s: incarnation };
     const { endsAtSeconds } = unpackEntry(incarnation, entry);
-    await this.#table.put({
-      p: text(shardPartition(tenant, topicFilter, shard)),
-      s: text(incarnation),
-      v: number(VERSION),
-      d: text(entry),
-      // A crash may keep it from being removed at the end of its connection.
-      ...(endsAtSeconds !== undefined && { t: number(endsAtSeconds + TTL_SLACK_SECONDS) }),
-    });
+    const isNew = 'attribute_not_exists(p)';
+    const { ok } = await this.#table.put(
+      {
+        ...marshalled(key),
+        v: number(VERSION),
+        d: text(entry),
+        // A crash may keep it from being removed at the end of its connection.
+        ...(endsAtSeconds !== undefined && { t: number(endsAtSeconds + TTL_SLACK_SECONDS) }),
+      },
+      { condition: isNew },
+    );
+    // The entry is there: a retry of a write that succeeded, or the list lost it in a crash.
+    if (!ok) await this.#replaceOwn(key, session, entry);
     if (this.#table.settings.random() * SHARD_SAMPLE >= 1) return shards;
     return await this.#growFull(tenant, topicFilter, shards, shard);
   }
 
-  /** @param from the connection that the entry has to carry. @default any, or none */
-  async replace(
-    tenant: string,
+  async replace(session: SessionRef, topicFilter: string, shards: number, entry: string): Promise<boolean> {
+    for (const key of keysOf(session, topicFilter, shards))
+      if ((await this.#replaceOwn(key, session, entry)).ok) return true;
+    return false;
+  }
+
+  /** Replaces the entry if it carries the connection `from`. */
+  async moved(
+    session: SessionRef,
     topicFilter: string,
     shards: number,
-    incarnation: string,
     entry: string,
-    from?: ConnectionId,
-  ): Promise<boolean> {
-    const { endsAtSeconds } = unpackEntry(incarnation, entry);
-    for (const shard of candidateShards(incarnation, shards)) {
-      const key = { p: shardPartition(tenant, topicFilter, shard), s: incarnation };
-      const isThere = 'attribute_exists(p)';
-      const carriesFrom = 'contains(d, :from)';
-      const update = endsAtSeconds === undefined ? 'SET d = :entry' : 'SET d = :entry, t = :ttl';
-      const written = await this.#table.update(key, update, {
-        condition: from === undefined ? isThere : carriesFrom,
-        values: {
-          ':entry': text(entry),
-          ...(from !== undefined && { ':from': carried(from) }),
-          ...(endsAtSeconds !== undefined && { ':ttl': number(endsAtSeconds + TTL_SLACK_SECONDS) }),
-        },
-      });
-      if (written.ok) return true;
+    from: ConnectionId,
+  ): Promise<void> {
+    for (const key of keysOf(session, topicFilter, shards))
+      if ((await this.#replace(key, entry, entryWith(carried(from)))).ok) return;
+  }
+
+  async remove(session: SessionRef, topicFilter: string, shards: number): Promise<boolean> {
+    for (const key of keysOf(session, topicFilter, shards)) {
+      const { ok } = await writeOwnEntry(this.#table, session, { name: ITEM_ENTRY }, (expected) =>
+        this.#table.delete(key, { ...expected, names: NAMES }),
+      );
+      if (ok) return true;
     }
     return false;
   }
 
-  async remove(tenant: string, topicFilter: string, shards: number, incarnation: string): Promise<boolean> {
-    for (const shard of candidateShards(incarnation, shards)) {
-      const key = { p: shardPartition(tenant, topicFilter, shard), s: incarnation };
-      const isThere = 'attribute_exists(p)';
-      if ((await this.#table.delete(key, { condition: isThere })).ok) return true;
-    }
-    return false;
+  async #replaceOwn(key: Key, session: SessionRef, entry: string): Promise<Written> {
+    return await writeOwnEntry(this.#table, session, { name: ITEM_ENTRY, entry }, (expected) =>
+      this.#replace(key, entry, expected),
+    );
+  }
+
+  async #replace(key: Key, entry: string, { condition, values }: EntryCondition): Promise<Written> {
+    const { endsAtSeconds } = unpackEntry(key.s, entry);
+    const update = endsAtSeconds === undefined ? 'SET #entry = :entry' : 'SET #entry = :entry, t = :ttl';
+    return await this.#table.update(key, update, {
+      condition,
+      names: NAMES,
+      values: {
+        ...values,
+        ':entry': text(entry),
+        ...(endsAtSeconds !== undefined && { ':ttl': number(endsAtSeconds + TTL_SLACK_SECONDS) }),
+      },
+    });
   }
 
   /** The subscribers of one shard, a page of at most 1 MB (or `limit`) at a time. */
@@ -195,6 +213,13 @@ function hashNumber(incarnation: string): number {
 
 export function shardFor(incarnation: string, shards: number): number {
   return hashNumber(incarnation) % shards;
+}
+
+function keysOf({ tenant, incarnation }: SessionRef, topicFilter: string, shards: number): Key[] {
+  return [...candidateShards(incarnation, shards)].map((shard) => ({
+    p: shardPartition(tenant, topicFilter, shard),
+    s: incarnation,
+  }));
 }
 
 /** Where a subscriber may stand: the number of shards is always a power of two. */

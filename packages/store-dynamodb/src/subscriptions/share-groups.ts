@@ -4,6 +4,7 @@ import { ContentionError } from '../table/errors.ts';
 import { groupKey } from '../table/keys.ts';
 import type { Table, Written } from '../table/table.ts';
 import type { EntryMap } from './entry-map.ts';
+import { writeOwnEntry } from './own-entry.ts';
 import { markOf, ShareMembers } from './share-members.ts';
 import { ShareNames } from './share-names.ts';
 import { ENTRY } from './subscriber-entry.ts';
@@ -23,11 +24,13 @@ import { ENTRY } from './subscriber-entry.ts';
  * Until then the name of a group without members costs a publish one read.
  */
 export class ShareGroups {
+  readonly #table: Table;
   readonly #entries: EntryMap;
   readonly #members: ShareMembers;
   readonly #names: ShareNames;
 
   constructor(table: Table, entries: EntryMap) {
+    this.#table = table;
     this.#entries = entries;
     this.#members = new ShareMembers(table);
     this.#names = new ShareNames(table, this.#members);
@@ -43,7 +46,7 @@ export class ShareGroups {
     const { tenant, incarnation } = session;
     const filter = { topicFilter, shareGroup };
     const key = groupKey(tenant, filter);
-    if (outcome === 'replaced' && (await this.#entries.replace(key, incarnation, entry)).ok) return true;
+    if (outcome === 'replaced' && (await this.#entries.replace(key, session, entry)).ok) return true;
     let mark: string | undefined;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       if (!(await this.#names.enter(tenant, filter))) return false;
@@ -51,7 +54,7 @@ export class ShareGroups {
       if (ok) return true;
       if (old?.[ENTRY + incarnation] !== undefined) {
         // The entry is there: a retry of a write that succeeded, or the list lost it in a crash.
-        if ((await this.#entries.replace(key, incarnation, entry)).ok) return true;
+        if ((await this.#entries.replace(key, session, entry)).ok) return true;
       } else if (markOf(old) === mark && (await this.#members.removeEnded(key, old)) === 0) return false;
       mark = markOf(old);
     }
@@ -60,10 +63,13 @@ export class ShareGroups {
 
   /** The member's session has moved from another connection. */
   async moved(session: SessionRef, filter: FilterName, entry: string, from: ConnectionId): Promise<void> {
-    await this.#entries.replace(groupKey(session.tenant, filter), session.incarnation, entry, from);
+    await this.#entries.moved(groupKey(session.tenant, filter), session, entry, from);
   }
 
   async remove(session: SessionRef, filter: FilterName): Promise<Written> {
-    return await this.#members.remove(groupKey(session.tenant, filter), session);
+    const key = groupKey(session.tenant, filter);
+    return await writeOwnEntry(this.#table, session, { name: ENTRY + session.incarnation }, (expected) =>
+      this.#members.remove(key, session, expected),
+    );
   }
 }

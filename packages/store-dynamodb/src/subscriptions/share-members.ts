@@ -4,6 +4,7 @@ import type { Key } from '../table/keys.ts';
 import type { Table, Written } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 import { type Item, number, text, textOf, VERSION } from '../table/values.ts';
+import { ANY_ENTRY, type EntryCondition } from './own-entry.ts';
 import { ENTRY, endedEntriesOf, entriesOf, unpackEntry } from './subscriber-entry.ts';
 
 /** The fields that identify a member and bound the length of its entry. */
@@ -43,12 +44,11 @@ export class ShareMembers {
     });
   }
 
-  async remove(key: Key, member: Member): Promise<Written> {
-    const isThere = 'attribute_exists(#entry)';
+  async remove(key: Key, member: Member, { condition, values }: EntryCondition): Promise<Written> {
     return await this.#table.update(key, 'REMOVE #entry ADD n :less, w :fewer', {
-      condition: isThere,
+      condition,
       names: { '#entry': ENTRY + member.incarnation },
-      values: { ':less': number(-1), ':fewer': number(-bytesMaxOf(member)) },
+      values: { ...values, ':less': number(-1), ':fewer': number(-bytesMaxOf(member)) },
     });
   }
 
@@ -57,7 +57,7 @@ export class ShareMembers {
     const ended = endedEntriesOf(group, this.#table.nowSeconds());
     for (const incarnation of ended) {
       const { clientId } = unpackEntry(incarnation, textOf(group, ENTRY + incarnation) ?? '[]');
-      await this.remove(key, { clientId, incarnation });
+      await this.remove(key, { clientId, incarnation }, ANY_ENTRY);
     }
     return ended.length;
   }

@@ -3,6 +3,7 @@ import {
   type ConnectionId,
   LiveReader,
   PACKET_SIZE_UNLIMITED,
+  readsOnOf,
   type SessionRef,
   type Subscription,
 } from '@apus/broker';
@@ -67,7 +68,7 @@ export function packEntry(
     const expiresBefore = expiresBeforeSeconds(attachment, endsAtSeconds ?? 0);
     if (expiresBefore !== undefined || holder !== undefined) packed.push(expiresBefore ?? null);
     if (holder !== undefined) packed.push(holder);
-  } else if (reader !== undefined) packed.push(0, reader.connectionId);
+  } else if (reader !== undefined && attachment !== undefined) packed.push(0, connectionFor(attachment));
   return JSON.stringify(packed);
 }
 
@@ -113,6 +114,17 @@ export function unpackEntry(incarnation: string, json: string): SubscriberEntry 
 export function readerOf({ readsOn }: SubscriberEntry): LiveReader | undefined {
   return readsOn === undefined ? undefined : new LiveReader(readsOn);
 }
+
+/** The connection that an entry of this attachment carries, if it carries one. */
+export function connectionFor(attachment: Attachment): ConnectionId {
+  return attachment.keepsNothing ? attachment.connectionId : readsOnOf(attachment);
+}
+
+/**
+ * Each entry that carries a connection contains this text. Of the others only those whose client identifier ends with a
+ * comma contain it.
+ */
+export const CARRIES_ANY = text(',"');
 
 /** The part of an entry's text that says which connection it carries. */
 export function carried(connectionId: ConnectionId): AttributeValue {

@@ -1,12 +1,14 @@
-import type {
-  ConnectionId,
-  FilterName,
-  MatchedFilter,
-  SessionRef,
-  SubscribeOutcome,
-  Subscriber,
-  Subscription,
-  SubscriptionStore,
+import {
+  type ConnectionId,
+  type FilterName,
+  type MatchedFilter,
+  type QuotaHolder,
+  type SessionRef,
+  type SubscribeOutcome,
+  type Subscriber,
+  type Subscription,
+  type SubscriptionStore,
+  steadyNow,
 } from '@apus/broker';
 import type { DynamoBans } from '../identity/bans.ts';
 import type { OwnedItems } from '../sessions/owned-items.ts';
@@ -67,12 +69,13 @@ export class DynamoSubscriptions implements SubscriptionStore {
     session: SessionRef,
     subscriptions: readonly Subscription[],
     maximum: number,
+    holder?: QuotaHolder,
   ): Promise<readonly SubscribeOutcome[]> {
     this.#changes();
     const outcomes: SubscribeOutcome[] = [];
     let waitMs = 0;
     for (const subscription of subscriptions) {
-      const shapeWaitMs = await this.#parts.registry.enter(session.tenant, subscription.topicFilter);
+      const shapeWaitMs = await this.#parts.registry.enter(session.tenant, subscription.topicFilter, holder);
       outcomes.push(
         shapeWaitMs === undefined ? 'over-limit' : await this.#put(session, subscription, maximum),
       );
@@ -174,7 +177,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     const candidates = await Promise.all(distinct.map((topicName) => registry.candidates(tenant, topicName)));
     const link = linkKey(connectionId);
     const { wanted } = bans;
-    const askedAtMs = this.#table.settings.clock.now();
+    const askedAtMs = steadyNow(this.#table.settings.clock);
     const found = await matcher.readHeads(tenant, candidates.flat(), [link, ...wanted]);
     event.keepLink(connectionId, found.get(link));
     for (const key of wanted) bans.keep(found.get(key), askedAtMs);

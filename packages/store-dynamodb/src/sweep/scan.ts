@@ -18,6 +18,7 @@ import {
 } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import { listOf, type SweptList, type SweptShapes, shapesIn } from './swept-lists.ts';
 
 /** The name of a session. */
 export interface SessionName {
@@ -72,12 +73,6 @@ export interface SweptQueue extends SessionIncarnation {
   readonly waitsSinceMs: number;
 }
 
-/** A session with subscriptions, which may have ended. */
-export interface SweptList extends SessionName {
-  readonly kind: 'list';
-  readonly incarnation: string;
-}
-
 /** A retained message. */
 export interface SweptRetained {
   readonly kind: 'retained';
@@ -117,6 +112,7 @@ export type Swept =
   | SweptSession
   | SweptQueue
   | SweptList
+  | SweptShapes
   | SweptRetained
   | SweptWaiting
   | SweptRetainedCount
@@ -215,14 +211,18 @@ export class DynamoSweepScan {
     segments: number,
     after: SweepPosition | undefined,
     withWaiting = false,
+    withShapes = false,
   ): Promise<SweptPage> {
     const { tableName } = this.#table.settings;
     const range = { tableName, segment, segments, after };
+    const wanted = withWaiting ? MESSAGES_AND_WAITING : MESSAGES;
+    const { filter, values } = wanted;
     const { items, next } = await this.#table.scan({
       ...range,
-      ...(withWaiting ? MESSAGES_AND_WAITING : MESSAGES),
+      ...(withShapes ? { filter: `${filter} OR begins_with(s, :list)`, values } : wanted),
     });
-    return { found: items.flatMap((item) => sweptMessageOf(item) ?? []), next };
+    const found = items.flatMap((item) => sweptMessageOf(item) ?? []);
+    return { found: withShapes ? [...found, ...items.flatMap((item) => shapesIn(item) ?? [])] : found, next };
   }
 
   /** Read strongly, all at once. */
@@ -301,7 +301,9 @@ function sweptOf(item: Item): Swept | undefined {
 function sweptMessageOf(item: Item): Swept | undefined {
   const partition = textOf(item, 'p') ?? '';
   if (partition.startsWith(RETAINED_PARTITIONS)) return retainedOf(item, partition);
-  return textOf(item, 's')?.startsWith(OWNED.waiting) === true ? waitingOf(item, partition) : listOf(item);
+  const sort = textOf(item, 's');
+  if (sort?.startsWith(OWNED.waiting) === true) return waitingOf(item, partition);
+  return sort === OWNED.list ? listOf(item) : undefined;
 }
 
 /** The name of a tenant is whole even if the client identifier after it was cut. */
@@ -385,14 +387,4 @@ function queueOf(item: Item): SweptQueue | undefined {
   if (textOf(item, 'q') !== 'B' || item.z !== undefined) return undefined;
   if (connectionId === undefined || waitsSinceMs === undefined) return undefined;
   return { kind: 'queue', tenant, clientId, incarnation, connectionId, waitsSinceMs };
-}
-
-/** A list with a TTL belongs to a session that ends with its connection: its entries are ignored after that. */
-function listOf(item: Item): SweptList | undefined {
-  const [kind, tenant, incarnation, clientId, ...cut] = textOf(item, 'p')?.split('\0') ?? [];
-  if (kind !== 'I' || tenant === undefined || incarnation === undefined || clientId === undefined)
-    return undefined;
-  return item.t === undefined && cut.length === 0
-    ? { kind: 'list', tenant, clientId, incarnation }
-    : undefined;
 }

@@ -83,15 +83,6 @@ function keyOf(item: Item): Key {
   return { p: textOf(item, 'p') ?? '', s: textOf(item, 's') ?? '' };
 }
 
-/** Puts without a condition. */
-export async function batchPut(table: Table, items: readonly Item[]): Promise<void> {
-  await batchWrite(
-    table,
-    items.map((item) => ({ p: keyOf(item).p, write: { PutRequest: { Item: { ...item } } } })),
-    items.reduce((sum, item) => sum + writeUnits(sizeOf(item)), 0),
-  );
-}
-
 /** Deletes items that were read. */
 export async function batchDelete(table: Table, items: readonly Item[]): Promise<void> {
   await batchWrite(

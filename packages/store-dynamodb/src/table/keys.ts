@@ -26,6 +26,11 @@ export function hashOf(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }
 
+/** Of a holder or a filter shape among the few of a tenant or stream: what is noted for many has to be short. */
+export function shortHash(name: string): string {
+  return hashOf(name).slice(0, 8);
+}
+
 /** The name; or its beginning and a hash, if it is too long for a key. No other name contains the `mark`. */
 function fit(name: string, bytesMax: number, mark = '\0\0'): string {
   if (name.length * 3 <= bytesMax || Buffer.byteLength(name) <= bytesMax) return name;

@@ -1,3 +1,4 @@
+import { type Clock, steadyNow } from '@apus/broker';
 import { ATTEMPTS_MAX, FIRST_PAUSE_MS, PAUSE_MS_MAX, RETRY_MS_MAX } from '../limits.ts';
 import { InDoubtError, ThrottledError } from './errors.ts';
 
@@ -5,7 +6,7 @@ export interface RetryOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly clock: { now(): number };
+  readonly clock: Clock;
 }
 
 /** The answer, and whether an earlier attempt, whose answer was lost, may have had its effect. */
@@ -80,14 +81,14 @@ export class Pauses {
   constructor(operation: string, options: RetryOptions) {
     this.#operation = operation;
     this.#options = options;
-    this.#endsAtMs = options.clock.now() + RETRY_MS_MAX;
+    this.#endsAtMs = steadyNow(options.clock) + RETRY_MS_MAX;
   }
 
   /** Pauses after an attempt that failed for a passing reason. Throws if it was the last one. */
   async next(cause: unknown): Promise<void> {
     const { clock, random, sleep } = this.#options;
     this.#attempts += 1;
-    if (this.#attempts >= ATTEMPTS_MAX || clock.now() >= this.#endsAtMs)
+    if (this.#attempts >= ATTEMPTS_MAX || steadyNow(clock) >= this.#endsAtMs)
       throw new ThrottledError(this.#operation, this.#attempts, cause);
     await sleep(random() * Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)));
   }

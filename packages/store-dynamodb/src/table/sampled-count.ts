@@ -1,3 +1,4 @@
+import { steadyNow } from '@apus/broker';
 import { COUNT_CACHE_MS } from '../limits.ts';
 import { ThrottledError } from './errors.ts';
 import { countKey } from './keys.ts';
@@ -43,7 +44,7 @@ export class SampledCount {
   }
 
   async read(tenant: string): Promise<number> {
-    const nowMs = this.#table.settings.clock.now();
+    const nowMs = steadyNow(this.#table.settings.clock);
     const known = this.#cache.get(tenant);
     if (known !== undefined && nowMs - known.readAtMs < COUNT_CACHE_MS) return known.count;
     const count = Math.max(0, numberOf(await this.#table.get(countKey(this.#name, tenant)), 'n') ?? 0);

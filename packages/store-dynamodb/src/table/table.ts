@@ -56,6 +56,8 @@ export interface QueryPage {
   readonly items: readonly Item[];
   /** Sort key of the last item looked at. Undefined: this is the last page. */
   readonly next: string | undefined;
+  /** Read units that it took. */
+  readonly units: number;
 }
 
 export interface ScanRange {
@@ -65,7 +67,8 @@ export interface ScanRange {
   /** Exclusive: the `next` of the page before. */
   readonly after: Key | undefined;
   readonly filter: string;
-  readonly projection: string;
+  /** @default all attributes */
+  readonly projection?: string | undefined;
   readonly values: Record<string, AttributeValue>;
   /** For attributes with the name of a reserved word. */
   readonly names?: Record<string, string>;
@@ -149,8 +152,8 @@ export class Table {
   async query(range: QueryRange): Promise<QueryPage> {
     const output = await this.#query(range, {});
     const items = output.Items ?? [];
-    this.countRead(output.ConsumedCapacity, () => readUnits(sizeOfAll(items)));
-    return { items: items.filter((item) => this.isAlive(item)), next: output.LastEvaluatedKey?.s?.S };
+    const units = this.countRead(output.ConsumedCapacity, () => readUnits(sizeOfAll(items)));
+    return { items: items.filter((item) => this.isAlive(item)), next: output.LastEvaluatedKey?.s?.S, units };
   }
 
   async queryAll(range: QueryRange): Promise<Item[]> {
@@ -180,7 +183,7 @@ export class Table {
       Segment: segment,
       TotalSegments: segments,
       FilterExpression: filter,
-      ProjectionExpression: projection,
+      ...(projection !== undefined && { ProjectionExpression: projection }),
       ExpressionAttributeValues: values,
       ...(names !== undefined && { ExpressionAttributeNames: names }),
       ReturnConsumedCapacity: 'TOTAL',
@@ -202,9 +205,11 @@ export class Table {
   countRead(
     consumed: ConsumedCapacity | readonly ConsumedCapacity[] | undefined,
     computed: () => number,
-  ): void {
+  ): number {
     const { readUnitsFrom } = this.settings;
-    this.meter.read(readUnitsFrom === 'service' ? (unitsIn(consumed) ?? computed()) : computed());
+    const units = readUnitsFrom === 'service' ? (unitsIn(consumed) ?? computed()) : computed();
+    this.meter.read(units);
+    return units;
   }
 
   async #query(range: QueryRange, fields: Partial<QueryCommandInput>): Promise<QueryCommandOutput> {

@@ -41,6 +41,17 @@ await withService((service) => {
       expect(handler.bans.banOn(handler.anna, 'c', undefined)).toMatchObject({ who: 'anna' });
     });
 
+    it('is known as soon where the wall clock goes back', async () => {
+      const operator = setUp();
+      const handler = setUp(operator.tenant);
+      await handler.frame();
+      await operator.bans.add(operator.ban());
+      handler.fakeClock.steppedMs = -3_600_000;
+      handler.fakeClock.nowMs += 30_000;
+      await handler.frame();
+      expect(handler.bans.banOn(handler.anna, 'c', undefined)).toMatchObject({ who: 'anna' });
+    });
+
     it('costs a unit every half minute, and no call', async () => {
       const { stores, tenant, frame, fakeClock } = setUp();
       const unitsOf = async () => {

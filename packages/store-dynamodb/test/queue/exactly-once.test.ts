@@ -1,6 +1,6 @@
 import type { Message, SessionRef } from '@apus/broker';
 import { QueueReceiver } from '@apus/broker/contract';
-import { createDynamoDb } from '@apus/emulator';
+import { createDynamoDb } from '@apus/emulated-aws';
 import { createDynamoStores, type DynamoStores, defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { inCi } from '../../../../test/support/skips.ts';
 import { decide, forgetting, NEW_RECORD } from '../../src/queue/decide.ts';
 import { IN_CI, LARGE, SMALL } from './configurations.ts';
 import { type Exploration, explore } from './explore.ts';
@@ -24,17 +25,18 @@ describe('every reachable state of a session keeps its promises', () => {
     expectNothing(exploredFully(config));
   });
 
-  it.runIf(IS_CI).each(titled(IN_CI))('%s', (_, { config }) => {
+  it.each(titled(IN_CI))('%s', inCi, (_, { config }) => {
     expectNothing(exploredFully(config));
   });
 
-  it.runIf(IS_LARGE).each(titled(LARGE))(
-    '%s',
-    (_, { config }) => {
-      expectNothing(explore(new Model(config, CORE), LARGE_STATES_MAX));
-    },
-    LARGE_TIMEOUT_MS,
-  );
+  if (IS_LARGE)
+    it.each(titled(LARGE))(
+      '%s',
+      (_, { config }) => {
+        expectNothing(explore(new Model(config, CORE), LARGE_STATES_MAX));
+      },
+      LARGE_TIMEOUT_MS,
+    );
 });
 
 describe('the exploration finds the violation of each mutation, and none in its control', () => {

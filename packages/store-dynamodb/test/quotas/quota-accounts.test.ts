@@ -17,23 +17,23 @@ await withService((service) => {
       const startMs = fakeClock.nowMs;
       expect(await stores.quotaAccounts.charge(account, 20_000, MINUTE_MS, false)).toEqual({
         isTaken: true,
-        debtEndsAtMs: startMs + 20_000,
+        debtMs: 20_000,
       });
       // It does not know of the debt yet.
       expect(await other.quotaAccounts.charge(account, 30_000, MINUTE_MS, false)).toEqual({
         isTaken: true,
-        debtEndsAtMs: startMs + 50_000,
+        debtMs: 50_000,
       });
       fakeClock.nowMs += 40_000;
       expect(await stores.quotaAccounts.charge(account, 5_000, MINUTE_MS, true)).toEqual({
         isTaken: true,
-        debtEndsAtMs: startMs + 55_000,
+        debtMs: 15_000,
       });
       fakeClock.nowMs = startMs + 55_000;
       // It remembers a debt that is worked off.
       expect(await other.quotaAccounts.charge(account, 1_000, MINUTE_MS, true)).toEqual({
         isTaken: true,
-        debtEndsAtMs: startMs + 56_000,
+        debtMs: 1_000,
       });
     });
 
@@ -42,10 +42,15 @@ await withService((service) => {
       const startMs = fakeClock.nowMs;
       await stores.quotaAccounts.charge(account, 59_999, MINUTE_MS, false);
       await stores.quotaAccounts.charge(account, 100_000, MINUTE_MS, true);
-      const refused = { isTaken: false, debtEndsAtMs: startMs + 159_999 };
-      expect(await other.quotaAccounts.charge(account, 1, MINUTE_MS, false)).toEqual(refused);
+      expect(await other.quotaAccounts.charge(account, 1, MINUTE_MS, false)).toEqual({
+        isTaken: false,
+        debtMs: 159_999,
+      });
       fakeClock.nowMs = startMs + 99_999;
-      expect(await other.quotaAccounts.charge(account, 1, MINUTE_MS, true)).toEqual(refused);
+      expect(await other.quotaAccounts.charge(account, 1, MINUTE_MS, true)).toEqual({
+        isTaken: false,
+        debtMs: 60_000,
+      });
       fakeClock.nowMs += 1;
       expect(await other.quotaAccounts.charge(account, 1, MINUTE_MS, true)).toMatchObject({
         isTaken: true,
@@ -54,14 +59,30 @@ await withService((service) => {
 
     it('counts all charges of processes that begin at the same time', async () => {
       const { fakeClock, account } = setup();
-      const startMs = fakeClock.nowMs;
       const charges = Array.from({ length: 10 }, () =>
         service.make({ fakeClock }).quotaAccounts.charge(account, 1_000, MINUTE_MS, false),
       );
-      const ends = (await Promise.all(charges)).map(({ debtEndsAtMs }) => debtEndsAtMs - startMs);
+      const ends = (await Promise.all(charges)).map(({ debtMs }) => debtMs);
       expect(ends.sort((a, b) => a - b)).toEqual(
         Array.from({ length: 10 }, (_, index) => (index + 1) * 1_000),
       );
+    });
+
+    it('forgets a debt that a process with a clock ahead has begun, and adds to one of a clock that is a little off', async () => {
+      const { fakeClock, account, stores, other } = setup();
+      await stores.quotaAccounts.charge(account, 20_000, MINUTE_MS, false);
+      fakeClock.nowMs -= 2_000;
+      expect(await other.quotaAccounts.charge(account, 1_000, MINUTE_MS, false)).toEqual({
+        isTaken: true,
+        debtMs: 23_000,
+      });
+      for (const hasDebt of [true, false]) {
+        fakeClock.nowMs -= 3_600_000;
+        expect(await other.quotaAccounts.charge(account, 1_000, MINUTE_MS, hasDebt)).toEqual({
+          isTaken: true,
+          debtMs: 1_000,
+        });
+      }
     });
 
     it('is one write for a process that knows the account, and two for others', async () => {

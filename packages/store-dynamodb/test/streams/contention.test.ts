@@ -1,6 +1,6 @@
 import { readStreams, type StreamDeclaration } from '@apus/broker';
 import { numberedMessage } from '@apus/broker/samples';
-import { createDynamoDb } from '@apus/emulator';
+import { createDynamoDb } from '@apus/emulated-aws';
 import { createDynamoStores, defineTable, leanClient } from '@apus/store-dynamodb';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';

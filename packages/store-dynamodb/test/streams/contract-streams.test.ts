@@ -3,6 +3,8 @@ import { withService } from '../support/stores.ts';
 
 await withService((service) => {
   streamStoreContract('DynamoDB', () => service.make().streams, {
+    noticesEpochs: false,
     dropsBeyondCount: false,
+    forgetsTopics: false,
   });
 });

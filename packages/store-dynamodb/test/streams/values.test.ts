@@ -11,6 +11,7 @@ const [SNAPSHOT, PLAIN] = readStreams(
   'streams',
 ).all as [StreamDeclaration, StreamDeclaration];
 
+const ALL = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 const DAY_MS = 24 * 3600 * 1000;
 /** When TTL has taken the tiles of what was appended at `NOW_MS`. */
 const TILES_GONE_MS = NOW_MS + 3 * DAY_MS;
@@ -42,7 +43,7 @@ await withService((service) => {
         };
         const values = async (nowMs = NOW_MS, end?: StreamTail) => {
           const at = { topic: name, ...(end ?? (await tail(nowMs))) };
-          const entries: readonly StreamEntry[] = await streams.lastValues(tenant, stream, at, nowMs);
+          const entries: readonly StreamEntry[] = await streams.lastValues(tenant, stream, at, 0, ALL, nowMs);
           return entries.map(
             ({ key, number, message }) => `${key} ${number} ${Buffer.from(message.payload)}`,
           );

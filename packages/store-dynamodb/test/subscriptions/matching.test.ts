@@ -97,6 +97,17 @@ await withService((service) => {
       expect(fakeClock.sleeps).toEqual([2_000]);
     });
 
+    it('finds a new shape after two seconds, also where the wall clock goes back', async () => {
+      const fakeClock = new FakeClock();
+      const [publisher, subscriber] = [service.make({ fakeClock }), service.make({ fakeClock })];
+      const tenant = unique('tenant');
+      const { session } = await open(publisher, tenant, 'client');
+      expect(await publisher.subscriptions.match(tenant, 'a/b')).toEqual([]);
+      fakeClock.steppedMs = -3_600_000;
+      await subscriber.subscriptions.put(session, [subscriptionTo('a/+')], MAXIMUM);
+      expect(await publisher.subscriptions.match(tenant, 'a/b')).toHaveLength(1);
+    });
+
     it('waits for a shape that another process has entered just now', async () => {
       const fakeClock = new FakeClock();
       const [first, second] = [service.make({ fakeClock }), service.make({ fakeClock })];

@@ -151,6 +151,7 @@ export class Door {
       flush: async (topic) => {
         if (routed.some(({ message }) => message.topic === topic)) await commit();
       },
+      look: (each) => void afterwards.push(each),
       whenLeft: (each) => void afterwards.push(each),
     };
     const broker = createBroker({ ...this.#ports(stores), outbox }, OPTIONS, this.#state);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NOW_MS } from '@apus/broker/samples';
-import { createDynamoDb } from '@apus/emulator';
+import { createDynamoDb } from '@apus/emulated-aws';
 import {
   createDynamoStores,
   type DynamoOptions,
@@ -17,15 +17,20 @@ import {
 import { afterAll, describe } from 'vitest';
 import { aroundCalls } from '../../../../test/support/around-calls.ts';
 import { ministackOrSkip } from '../../../../test/support/ministack-or-skip.ts';
+import { needs } from '../../../../test/support/skips.ts';
 
 export { NOW_MS };
 
 /** Time that passes only when code sleeps. */
 export class FakeClock {
   nowMs = NOW_MS;
+  /** By how much the wall clock has been set since. */
+  steppedMs = 0;
   readonly sleeps: number[] = [];
 
-  now = (): number => this.nowMs;
+  now = (): number => this.nowMs + this.steppedMs;
+
+  steady = (): number => this.nowMs;
 
   sleep = async (ms: number): Promise<void> => {
     this.sleeps.push(ms);
@@ -79,7 +84,9 @@ async function inMemory(define: (service: Service) => void): Promise<void> {
 /** Runs `define` with a DynamoDB that is not ours, where one can be started. */
 export async function withMinistack(define: (service: Service) => void): Promise<void> {
   const ministack = await ministackOrSkip('dynamodb');
-  if (ministack !== undefined) await withEndpoint(ministack.endpoint, 'on MiniStack', define);
+  if (ministack !== undefined) return await withEndpoint(ministack.endpoint, 'on MiniStack', define);
+  const unused = await makeService(createDynamoDb({ seed: 1 }).clientConfig(), { readUnitsFrom: 'service' });
+  describe('on MiniStack', needs('python', ministack), () => define(unused));
 }
 
 async function withEndpoint(

@@ -1,4 +1,4 @@
-import { createDynamoDb } from '@apus/emulator';
+import { createDynamoDb } from '@apus/emulated-aws';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';

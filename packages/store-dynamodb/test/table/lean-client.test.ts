@@ -1,4 +1,4 @@
-import { createDynamoDb } from '@apus/emulator';
+import { createDynamoDb } from '@apus/emulated-aws';
 import {
   type AttributeValue,
   BatchGetItemCommand,

@@ -8,7 +8,7 @@ let tenants = 0;
 const DISCONNECT: Packet = { type: 'disconnect', reasonCode: 0, properties: {} };
 const PUBACK = (packetId: number): Packet => ({ type: 'puback', packetId, reasonCode: 0, properties: {} });
 
-// Read and write units of whole frames, by the broker itself: the table of docs/data-model.md.
+// Read and write units of whole frames, by the broker itself: the table of loadtest/results/operations.md.
 await withService((service) => {
   describe('units that a frame consumes', () => {
     let door: Door;
@@ -62,6 +62,12 @@ await withService((service) => {
       expect(await unitsOf(door.subscribe(name('a'), ['f']))).toEqual({ reads: 2 + 1, writes: 2 });
       const three = await unitsOf(door.subscribe(name('a'), ['g', 'h', 'i']));
       expect(three).toEqual({ reads: 2 + 3, writes: 6 });
+    });
+
+    it('SUBSCRIBE that is repeated: 2 writes, and one more where it is not the same', async () => {
+      await ephemeral('a', ['f']);
+      expect(await unitsOf(door.subscribe(name('a'), ['f']))).toEqual({ reads: 2 + 1, writes: 2 });
+      expect(await unitsOf(door.subscribe(name('a'), ['f'], 0))).toEqual({ reads: 2 + 1, writes: 3 });
     });
 
     it('SUBSCRIBE that finds something retained: a read of the record and one of the queue for each page', async () => {

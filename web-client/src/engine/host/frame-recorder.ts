@@ -78,10 +78,14 @@ export class FrameRecorder {
   /** Prepares for the next WebSocket. Frames that an abandoned one still brings are counted, and reach no library. */
   listener(): FrameListener {
     const session = this.#session;
+    let asked: 'move' | 'resume' | undefined;
     return {
       handshake: (handshake) => this.#connectedBy(handshake),
-      frameOut: (text) => this.#frameOut(text),
-      frameIn: (text) => this.#frameIn(text, session === this.#session),
+      frameOut: (text) => {
+        const kind = this.#frameOut(text);
+        if (kind === 'move' || kind === 'resume') asked = kind;
+      },
+      frameIn: (text) => this.#frameIn(text, session === this.#session, asked),
     };
   }
 
@@ -127,6 +131,7 @@ export class FrameRecorder {
     const { totals } = this;
     const billedAlone = billedMessagesAlone(connect) + (isAccepted ? CONNACK_BILLED : 0);
     this.#lastFrame += 1;
+    totals.framesSent += 1;
     totals.packets += isAccepted ? 2 : 1;
     totals.billedAlone += billedAlone;
     const number = this.#lastFrame;
@@ -137,23 +142,26 @@ export class FrameRecorder {
     if (isAccepted) this.#handshake = number;
   }
 
-  #frameOut(text: string): void {
+  #frameOut(text: string): FrameKind {
     this.matchDroppedPubacks();
-    const { wantsReply, bytes } = readClientFrame(text);
+    const { special, wantsReply, bytes } = readClientFrame(text);
     const packets = new PacketSplitter().push(bytes);
-    const kind = !wantsReply ? 'one-way' : packets.length === 0 ? 'fetch' : 'request';
+    const kind = special ?? kindOf(wantsReply, packets);
     const number = this.#record(text, true, kind, bytes, packets);
     const written = packets.map((packet) => takeAlike(this.#written, packet));
     for (const packet of written) if (packet !== undefined) this.#sink.link(packet.id, number);
     if (wantsReply) this.#outstanding = written;
+    return kind;
   }
 
-  #frameIn(text: string, isCurrent: boolean): void {
+  /** @param asked what the first frame of this socket has asked for */
+  #frameIn(text: string, isCurrent: boolean, asked: 'move' | 'resume' | undefined): void {
     const frame = decodeServerFrame(text);
     const bytes = 'bytes' in frame ? frame.bytes : new Uint8Array(0);
     const packets = new PacketSplitter().push(bytes);
     const reply = frame.kind === 'reply' ? frame : undefined;
-    const number = this.#record(text, false, frame.kind, bytes, packets, reply);
+    const kind = (asked !== undefined && answerOf(asked, reply?.move)) || frame.kind;
+    const number = this.#record(text, false, kind, bytes, packets, reply);
     if (!isCurrent) return;
     if (reply !== undefined) this.#answered(reply.taken);
     for (const packet of packets) {
@@ -204,6 +212,20 @@ export class FrameRecorder {
     );
     return this.#lastFrame;
   }
+}
+
+function kindOf(wantsReply: boolean, packets: readonly Uint8Array[]): FrameKind {
+  if (!wantsReply) return 'one-way';
+  const [first] = packets;
+  if (first === undefined) return 'fetch';
+  return packets.length === 1 && typeOf(first) === PacketType.PINGREQ ? 'heartbeat' : 'request';
+}
+
+/** The answer to a move or a resume brings the next ticket, or `!` and a reason. */
+function answerOf(asked: 'move' | 'resume', ticket: string | undefined): FrameKind | undefined {
+  if (ticket === undefined) return undefined;
+  if (ticket.startsWith('!')) return 'not-moved';
+  return asked === 'move' ? 'moved' : 'resumed';
 }
 
 const NO_REPLY = { taken: undefined, parts: 0, more: false };

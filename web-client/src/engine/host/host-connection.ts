@@ -30,6 +30,7 @@ import { Publisher } from './publisher.ts';
 import { StatusBoard } from './status-board.ts';
 import { StreamWatch } from './stream-watch.ts';
 import { SubscriptionKeeper } from './subscription-keeper.ts';
+import { BAD_METHOD, renewalMethod, showToken } from './token-renewal.ts';
 import { TrafficMeter } from './traffic-meter.ts';
 import { asReasonCode, isPassing, trouble, troubleOf } from './troubles.ts';
 import { WireRecorder } from './wire-recorder.ts';
@@ -45,7 +46,10 @@ export interface ConnectionReports {
 /** The state from one `open` to the next. */
 interface Opened {
   readonly profile: ConnectionProfile;
-  readonly secrets: Secrets;
+  /** Its token may be renewed. */
+  secrets: Secrets;
+  /** Whether CONNECT names the method with which AUTH shows another token. */
+  isRenewable: boolean;
   readonly packetBytesMax: number;
   readonly keeper: SubscriptionKeeper;
   readonly publisher: Publisher;
@@ -90,7 +94,8 @@ export class HostConnection {
     const keeper = new SubscriptionKeeper({ protocolVersion, now, changed: () => this.#board.tell() });
     const streams = new StreamWatch({ now, mark: (mark) => this.#batcher.mark(mark) });
     const publisher = new Publisher(now);
-    this.#opened = { profile, secrets, packetBytesMax, keeper, publisher, streams };
+    const isRenewable = true;
+    this.#opened = { profile, secrets, isRenewable, packetBytesMax, keeper, publisher, streams };
     this.#board.note({ attempts: 0 });
     keeper.set(profile.subscriptions);
     void this.#begin();
@@ -103,6 +108,13 @@ export class HostConnection {
 
   cut(): void {
     this.#client?.stream.destroy();
+  }
+
+  renew(token: string): void {
+    if (this.#opened === undefined) return;
+    this.#opened.secrets = { ...this.#opened.secrets, token };
+    // The transport of the gateway door asks for the token, and shows it.
+    if (this.#client !== undefined && this.#board.facts.door === 'node') showToken(this.#client, token);
   }
 
   retry(): void {
@@ -256,7 +268,14 @@ export class HostConnection {
     const { trouble: known, phase } = this.#board.facts;
     const best = known?.kind === 'reason' ? known : said;
     // mqtt.js gives up after a CONNACK that refuses.
-    if (said.kind === 'reason' && phase !== 'connected') this.#missed(best);
+    const opened = this.#opened;
+    if (said.code === BAD_METHOD && opened !== undefined && renewalMethod(opened) !== undefined) {
+      // Another broker than Apus: it takes the token, and not the method.
+      opened.isRenewable = false;
+      this.#dropClient();
+      this.#board.note({ trouble: undefined });
+      void this.#begin();
+    } else if (said.kind === 'reason' && phase !== 'connected') this.#missed(best);
     else this.#board.set({ trouble: best });
   }
 

@@ -30,6 +30,9 @@ export class Host {
       case 'cut':
         connection.cut();
         break;
+      case 'renew':
+        connection.renew(command.token);
+        break;
       case 'retry':
         connection.retry();
         break;

@@ -26,14 +26,37 @@ const decoder = new TextDecoder();
 
 export interface Analysis {
   readonly latencyMs: number | undefined;
+  /** Numbers that were left out; `LATE` for a message that fills an earlier gap. */
   readonly missingBefore: number;
+}
+
+/** The message was missed, and comes after all. */
+export const LATE = -1;
+
+/**
+ * Steps of one that a counter must have shown in a topic: one that counts over many topics jumps in each of them, and
+ * tells nothing of what is missing.
+ */
+const STEPS_TRUSTED = 3;
+
+/** Steps of one for each jump, so that a few of them by chance are not trusted. */
+const STEPS_PER_JUMP = 3;
+
+/** Gaps of a topic that a late message may fill; the oldest are forgotten. */
+const GAPS_MAX = 8;
+
+interface Counter {
+  last: number;
+  steps: number;
+  jumps: number;
+  gaps: { readonly after: number; readonly before: number }[];
 }
 
 const NOTHING: Analysis = { latencyMs: undefined, missingBefore: 0 };
 
 /** Measures a stream of messages: the age of each, and the gaps. */
 export class StreamAnalysis {
-  readonly #lastSequences = new Map<string, number>();
+  readonly #counters = new Map<string, Counter>();
 
   /** @param atMs when it came, in milliseconds since 1970 */
   look(
@@ -60,11 +83,24 @@ export class StreamAnalysis {
   }
 
   #missingBefore(topic: string, sequence: number): number {
-    const last = this.#lastSequences.get(topic);
-    if (last === undefined && this.#lastSequences.size >= TOPICS_MAX) this.#lastSequences.clear();
-    this.#lastSequences.set(topic, sequence);
+    const counter = this.#counters.get(topic);
+    if (counter === undefined) {
+      if (this.#counters.size >= TOPICS_MAX) this.#counters.clear();
+      this.#counters.set(topic, { last: sequence, steps: 0, jumps: 0, gaps: [] });
+      return 0;
+    }
+    const { last, gaps } = counter;
+    if (sequence < last && gaps.some(({ after, before }) => sequence > after && sequence < before))
+      return LATE;
+    counter.last = sequence;
+    if (sequence === last + 1) counter.steps += 1;
     // A smaller number means that the publisher has restarted.
-    return last === undefined || sequence <= last + 1 ? 0 : sequence - last - 1;
+    if (sequence <= last + 1) return 0;
+    const isTrusted = counter.steps >= STEPS_TRUSTED && counter.steps >= STEPS_PER_JUMP * (counter.jumps + 1);
+    counter.jumps += 1;
+    if (!isTrusted) return 0;
+    counter.gaps = [...gaps, { after: last, before: sequence }].slice(-GAPS_MAX);
+    return sequence - last - 1;
   }
 }
 

@@ -1,12 +1,8 @@
+import { isPassing as isPassingReason } from '@apus/mqtt/reason-codes';
 import type { Trouble, TroubleKind } from '../types.ts';
 
 /** MQTT 3.1.1's return codes of CONNACK (table 3.1) as reason codes, which have better descriptions. */
 const RETURN_CODES: Readonly<Record<number, number>> = { 1: 0x84, 2: 0x85, 3: 0x88, 4: 0x86, 5: 0x87 };
-
-/** Reason codes that may be different at a later attempt; for all others the user has to change something. */
-const PASSING: ReadonlySet<number> = new Set([
-  0x80, 0x83, 0x88, 0x89, 0x8b, 0x8d, 0x93, 0x96, 0x97, 0x9f, 0xa0,
-]);
 
 export function trouble(kind: TroubleKind, atMs: number, code?: number, detail = ''): Trouble {
   return { kind, code, detail, atMs };
@@ -19,7 +15,7 @@ export function asReasonCode(code: number, protocolVersion: number): number {
 /** Whether another attempt to connect may succeed. */
 export function isPassing({ kind, code }: Trouble): boolean {
   if (kind === 'url' || kind === 'mixed-content' || kind === 'no-door' || kind === 'invalid') return false;
-  return kind !== 'reason' || (code !== undefined && PASSING.has(code));
+  return kind !== 'reason' || (code !== undefined && isPassingReason(code));
 }
 
 /** The meaning of an `error` event of mqtt.js or of the transport. */

@@ -19,11 +19,14 @@ const decoder = new TextDecoder();
 /** Reads a packet from front to back and notes each part that it reads. */
 export class FieldReader {
   readonly fields: PacketField[] = [];
+  /** For the summary alone: properties and payload are passed over, and no field is noted. */
+  readonly isBrief: boolean;
   readonly #bytes: Uint8Array;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, isBrief: boolean) {
     this.#bytes = bytes;
+    this.isBrief = isBrief;
   }
 
   get at(): number {
@@ -35,7 +38,7 @@ export class FieldReader {
   }
 
   note(name: string, value: string, offset: number, depth = 0): void {
-    this.fields.push({ name, value, offset, length: this.#at - offset, depth });
+    if (!this.isBrief) this.fields.push({ name, value, offset, length: this.#at - offset, depth });
   }
 
   byte(): number {
@@ -71,6 +74,10 @@ export class FieldReader {
 
   rest(): Uint8Array {
     return this.#take(this.left);
+  }
+
+  skip(length: number): void {
+    this.#take(length);
   }
 
   #take(length: number): Uint8Array {

@@ -45,7 +45,16 @@ const RETURN_CODES = [
  * @param protocolVersion of the connection, 4 or 5; a CONNECT contains its own
  */
 export function inspectPacket(bytes: Uint8Array, protocolVersion: number): InspectedPacket {
-  const reader = new FieldReader(bytes);
+  const reader = new FieldReader(bytes, false);
+  return { ...read(reader, protocolVersion), fields: reader.fields };
+}
+
+/** The name and the summary of a packet, without a look at its properties: for a row of a table. */
+export function summarizePacket(bytes: Uint8Array, protocolVersion: number): Omit<InspectedPacket, 'fields'> {
+  return read(new FieldReader(bytes, true), protocolVersion);
+}
+
+function read(reader: FieldReader, protocolVersion: number): Omit<InspectedPacket, 'fields'> {
   const firstByte = reader.byte();
   const name = packetName(firstByte >> 4);
   let summary = '';
@@ -62,7 +71,7 @@ export function inspectPacket(bytes: Uint8Array, protocolVersion: number): Inspe
     reader.note('Malformed', error.message, at);
     summary = error.message;
   }
-  return { name, fields: reader.fields, summary };
+  return { name, summary };
 }
 
 export function reasonText(code: number): string {
@@ -72,6 +81,7 @@ export function reasonText(code: number): string {
 function noteRest(reader: FieldReader, name: string): void {
   const at = reader.at;
   const bytes = reader.rest();
+  if (reader.isBrief) return;
   reader.note(name, `${bytes.length} bytes${bytes.length === 0 ? '' : `: ${shownBinary(bytes)}`}`, at);
 }
 

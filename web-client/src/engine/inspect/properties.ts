@@ -46,17 +46,30 @@ const PROPERTIES: Readonly<Record<number, readonly [name: string, read: Read]>> 
   42: ['Shared Subscription Available', flag],
 };
 
-/** Reads a property section: its length, then each property. */
+/** Properties of a packet that are read: a message may have 100,000, and an inspector shows some hundred. */
+export const PROPERTIES_READ_MAX = 1_000;
+
+/** Reads a property section: its length, then each property; of a very long one the beginning. */
 export function readProperties(reader: FieldReader, title = 'Properties'): void {
   const start = reader.at;
   const length = reader.variableByteInteger();
+  if (reader.isBrief) {
+    reader.skip(length);
+    return;
+  }
   reader.note(title, length === 0 ? 'none' : `${length} bytes`, start);
   const end = reader.at + length;
-  while (reader.at < end) {
+  for (let count = 0; reader.at < end; count += 1) {
     const at = reader.at;
+    if (count === PROPERTIES_READ_MAX) {
+      reader.skip(end - at);
+      reader.note('More properties', `${end - at} bytes, not shown`, at, 1);
+      return;
+    }
     const identifier = reader.byte();
     const known = PROPERTIES[identifier];
     if (known === undefined) {
+      reader.skip(end - reader.at);
       reader.note(`Property ${identifier}`, 'unknown to MQTT 5.0', at, 1);
       return;
     }

@@ -14,10 +14,13 @@ export interface MessageLogLimits {
 /** The memory of a message besides its bytes: its object, measured in Chromium, rounded up. */
 const OVERHEAD_BYTES = 256;
 
+/** Messages in which the gap of a late one is looked for. */
+const LATE_LOOK_BACK = 2_000;
+
 /** The messages of a connection, bounded by count and by bytes; the oldest go first. */
 export class BoundedMessageLog implements MessageLog {
   readonly limits: MessageLogLimits;
-  readonly #ring: Ring<LoggedMessage>;
+  readonly #ring: Ring<Message>;
   readonly #appended = new Set<AppendListener>();
   readonly #cleared = new Set<() => void>();
   readonly #frames: FrameListeners;
@@ -83,6 +86,7 @@ export class BoundedMessageLog implements MessageLog {
       applyOutcomesUntil(row);
       const message = new Message(this.#ring.end, fields);
       if (message.direction === 'published') this.#published.sent(message);
+      if (fields.missingBefore < 0) this.#fillGap(fields.topic);
       if (this.#ring.isFull) this.#evict();
       this.#ring.push(message);
       this.#bytes += costOf(message);
@@ -119,6 +123,17 @@ export class BoundedMessageLog implements MessageLog {
     return () => void this.#cleared.delete(listener);
   }
 
+  /** Takes one message off the newest gap of the topic. */
+  #fillGap(topic: string): void {
+    const { first, end } = this.#ring;
+    for (let sequence = end - 1; sequence >= Math.max(first, end - LATE_LOOK_BACK); sequence -= 1) {
+      const message = this.#ring.at(sequence);
+      if (message?.topic !== topic || message.missingBefore === 0) continue;
+      message.fillGap();
+      return;
+    }
+  }
+
   /** A mark is removed with the message that follows it. */
   #mark(placed: readonly PlacedMark[]): void {
     const [oldest] = this.#marks;
@@ -146,11 +161,12 @@ function merged(marks: readonly PlacedMark[]): readonly PlacedMark[] {
   for (const { sequence, mark } of marks) {
     const last = result.at(-1);
     if (last?.sequence === sequence && last.mark.kind === 'dropped' && mark.kind === 'dropped') {
-      const reasons = { ...last.mark.reasons };
-      for (const [why, count] of Object.entries(mark.reasons)) reasons[why] = (reasons[why] ?? 0) + count;
+      const reasons = new Map(Object.entries(last.mark.reasons));
+      for (const [why, count] of Object.entries(mark.reasons))
+        reasons.set(why, (reasons.get(why) ?? 0) + count);
       result[result.length - 1] = {
         sequence,
-        mark: { ...mark, count: last.mark.count + mark.count, reasons },
+        mark: { ...mark, count: last.mark.count + mark.count, reasons: Object.fromEntries(reasons) },
       };
     } else result.push({ sequence, mark });
   }

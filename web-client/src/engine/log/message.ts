@@ -18,6 +18,7 @@ export interface MessageFields {
   /** From the beginning of the packet. The payload is all that follows. */
   readonly payloadOffset: number;
   readonly latencyMs: number | undefined;
+  /** Below 0 for a message that fills an earlier gap. */
   readonly missingBefore: number;
 }
 
@@ -43,7 +44,7 @@ export class Message implements LoggedMessage {
   readonly subscriptionIds: readonly string[];
   readonly packetLength: number;
   readonly latencyMs: number | undefined;
-  readonly missingBefore: number;
+  #missingBefore: number;
   readonly #chunk: Uint8Array;
   readonly #offset: number;
   readonly #payloadOffset: number;
@@ -63,7 +64,7 @@ export class Message implements LoggedMessage {
     this.subscriptionIds = fields.subscriptionIds;
     this.packetLength = fields.packetLength;
     this.latencyMs = fields.latencyMs;
-    this.missingBefore = fields.missingBefore;
+    this.#missingBefore = Math.max(0, fields.missingBefore);
     this.#chunk = fields.chunk;
     this.#offset = fields.packetOffset;
     this.#payloadOffset = fields.payloadOffset;
@@ -72,6 +73,15 @@ export class Message implements LoggedMessage {
 
   get fate(): PublishFate | undefined {
     return this.#fate;
+  }
+
+  get missingBefore(): number {
+    return this.#missingBefore;
+  }
+
+  /** One of the messages that were missing has come late. */
+  fillGap(): void {
+    this.#missingBefore -= 1;
   }
 
   /** The server's answer. */

@@ -1,12 +1,7 @@
 import { PACKETS_BYTES_MAX, PACKETS_MAX } from '../limits.ts';
 import type { FrameOfPacket, LoggedPacket, PacketLog } from '../types.ts';
-import { FrameListeners, type Schedule } from './frames.ts';
-import { Ring } from './ring.ts';
-
-export interface PacketLogLimits {
-  readonly packetsMax: number;
-  readonly bytesMax: number;
-}
+import { BoundedLog, type LogLimits } from './bounded-log.ts';
+import type { Schedule } from './frames.ts';
 
 /** The fields of a packet that is not yet in the log. `bytes` may be a view of a larger chunk. */
 export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'> & {
@@ -16,89 +11,41 @@ export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'> & 
 
 type KeptPacket = LoggedPacket & { readonly id: number; frame: FrameOfPacket | undefined };
 
+const LIMITS: LogLimits = { countMax: PACKETS_MAX, bytesMax: PACKETS_BYTES_MAX };
+
 /** The timeline of a connection: its last packets, in both directions. */
-export class BoundedPacketLog implements PacketLog {
-  readonly limits: PacketLogLimits;
-  readonly #ring: Ring<KeptPacket>;
-  readonly #frames: FrameListeners;
-  #bytes = 0;
-  #changes = 0;
-
-  constructor(
-    limits: PacketLogLimits = { packetsMax: PACKETS_MAX, bytesMax: PACKETS_BYTES_MAX },
-    schedule?: Schedule,
-  ) {
-    this.limits = limits;
-    this.#ring = new Ring(limits.packetsMax);
-    this.#frames = new FrameListeners(schedule);
-  }
-
-  get size(): number {
-    return this.#ring.size;
+export class BoundedPacketLog extends BoundedLog<KeptPacket> implements PacketLog {
+  constructor(limits = LIMITS, schedule?: Schedule) {
+    super(limits, ({ length }) => length, schedule);
   }
 
   get firstSequence(): number {
-    return this.#ring.first;
+    return this.ring.first;
   }
 
   get endSequence(): number {
-    return this.#ring.end;
-  }
-
-  get changes(): number {
-    return this.#changes;
+    return this.ring.end;
   }
 
   at(sequence: number): LoggedPacket | undefined {
-    return this.#ring.at(sequence);
+    return this.ring.at(sequence);
   }
 
   append(batch: readonly PacketFields[]): void {
-    for (const { id, direction, atMs, bytes } of batch) {
-      if (this.#ring.isFull) this.#evict();
+    for (const { bytes, ...fields } of batch) {
       const firstByte = bytes[0] ?? 0;
-      const sequence = this.#ring.end;
-      this.#ring.push({
-        id,
-        sequence,
-        frame: undefined,
-        direction,
-        atMs,
-        type: firstByte >> 4,
-        firstByte,
-        length: bytes.length,
-        bytes,
-      });
-      this.#bytes += bytes.length;
-      while (this.#bytes > this.limits.bytesMax && this.#ring.size > 1) this.#evict();
+      const sequence = this.ring.end;
+      const { length } = bytes;
+      this.push({ ...fields, sequence, frame: undefined, type: firstByte >> 4, firstByte, length, bytes });
     }
-    if (batch.length > 0) this.#changed();
-  }
-
-  clear(): void {
-    this.#ring.clear();
-    this.#bytes = 0;
-    this.#changed();
+    if (batch.length > 0) this.changed();
   }
 
   /** Sets the frame of a packet, if it is still in the log. */
   link(id: number, frame: FrameOfPacket): void {
-    const packet = this.#ring.find(id, (kept) => kept.id);
+    const packet = this.ring.find(id, (kept) => kept.id);
     if (packet === undefined) return;
     packet.frame = frame;
-    this.#changed();
-  }
-
-  onFrame(listener: () => void): () => void {
-    return this.#frames.add(listener);
-  }
-
-  #changed(): void {
-    this.#changes += 1;
-    this.#frames.changed();
-  }
-
-  #evict(): void {
-    this.#bytes -= this.#ring.shift()?.length ?? 0;
+    this.changed();
   }
 }

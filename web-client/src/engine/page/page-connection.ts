@@ -45,6 +45,11 @@ export class PageConnection implements LiveConnection {
     this.#line.send({ type: 'cut', id: this.id });
   }
 
+  /** Shows the server another token without ending the session, or has the next connection do so. */
+  renew(token: string): void {
+    this.#line.send({ type: 'renew', id: this.id, token });
+  }
+
   /** Makes the next attempt now, without waiting. */
   retry(): void {
     this.#line.send({ type: 'retry', id: this.id });

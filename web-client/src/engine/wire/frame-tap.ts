@@ -69,6 +69,8 @@ export function readHandshake(offered: readonly string[], chosen: string): Conne
 
 /** A frame that the transport has sent (docs/text-frames.md, section 2). */
 export interface ClientFrame {
+  /** What it is where it is no frame of packets: a move, a resume (sections 12 and 13), or a sign of life (16). */
+  readonly special: 'move' | 'resume' | 'alive' | undefined;
   readonly wantsReply: boolean;
   /** Whole MQTT packets, one after the other; empty for a fetch. */
   readonly bytes: Uint8Array;
@@ -81,9 +83,14 @@ const NOTHING = new Uint8Array(0);
 
 export function readClientFrame(text: string): ClientFrame {
   const [header = '', marker] = HEADER.exec(text) ?? [];
-  // JSON is a sign of life, which has no answer.
-  if (text.startsWith('{')) return { wantsReply: false, bytes: NOTHING };
+  if (text.startsWith('{')) return { special: 'alive', wantsReply: false, bytes: NOTHING };
+  if (text.startsWith('~'))
+    return { special: text.startsWith('~!') ? 'resume' : 'move', wantsReply: true, bytes: NOTHING };
   // Base64 without a header reads as a push, whichever side has written it.
   const body = decodeServerFrame(text.slice(header.length));
-  return { wantsReply: marker !== ',', bytes: body.kind === 'push' ? body.bytes : NOTHING };
+  return {
+    special: undefined,
+    wantsReply: marker !== ',',
+    bytes: body.kind === 'push' ? body.bytes : NOTHING,
+  };
 }

@@ -1,99 +1,16 @@
+import type { BreakerLine } from '@apus/api';
 import type { SiteApi } from '../../state/endpoints.ts';
 import { sumOfFigures } from './sum-figures.ts';
-
-/** The answers of the broker's API, reduced to the fields that are shown. Times are RFC 3339. */
-export interface Client {
-  /** The process that has it: `apus` where there is one. */
-  readonly node?: string;
-  readonly clientid: string;
-  readonly username: string | null;
-  readonly connected: boolean;
-  readonly connected_at: string;
-  readonly disconnected_at: string | null;
-  readonly door: 'node' | 'gateway' | null;
-  readonly ip_address: string | null;
-  readonly proto_ver: number | null;
-  /** Null, like the fields below, if a deployment does not tell it. */
-  readonly expiry_interval: number | null;
-  readonly subscriptions_cnt: number | null;
-  readonly mqueue_len: number | null;
-  /** Absent for a broker that does not count them. */
-  readonly 'send_msg.dropped'?: number | null;
-}
-
-/** The fields of one client that the list leaves out. */
-export interface ClientDetails extends Client {
-  readonly connected_seconds: number | null;
-  readonly port: number | null;
-  readonly keepalive: number | null;
-  readonly recv_maximum: number | null;
-  readonly will: string | null;
-  readonly mqueue_dropped?: number | null;
-  /** Absent for a broker that does not tell them, like the fields below. */
-  readonly inflight_cnt?: number | null;
-  /** Of this connection; null at a door that does not count them. */
-  readonly recv_msg?: number | null;
-  readonly recv_oct?: number | null;
-  readonly send_msg?: number | null;
-  readonly send_oct?: number | null;
-  readonly identity?: {
-    readonly source: string | null;
-    readonly client_ids: readonly string[] | null;
-    readonly rules: readonly unknown[] | null;
-    readonly issued_at: string | null;
-    readonly expires_at: string | null;
-    readonly token_id: string | null;
-    readonly key_id: string | null;
-  };
-  /** By name; 0 means no limit. */
-  readonly quotas?: Readonly<Record<string, number>>;
-}
 
 export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
 
 export type BanKind = (typeof BAN_KINDS)[number];
-
-export interface BanEntry {
-  readonly as: BanKind;
-  readonly who: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly at: string;
-  /** Or `infinity`. */
-  readonly until: string;
-  readonly issued_before?: string;
-}
-
-export interface HeldSubscription {
-  readonly clientid: string;
-  readonly topic: string;
-  readonly qos: number;
-  readonly nl: 0 | 1;
-  readonly rap: 0 | 1;
-  readonly id: number | null;
-}
-
-export interface Retained {
-  readonly topic: string;
-  readonly qos: number;
-  readonly payload_bytes: number;
-  readonly expires_at: string | null;
-}
 
 export interface TenantEntry {
   readonly name: string;
   readonly state: 'active' | 'suspended';
   readonly reason?: string;
   readonly createdAt: string;
-}
-
-/** A stream, and what it holds. */
-export interface StreamEntry {
-  readonly name: string;
-  readonly topic_filter: string;
-  readonly topics: number;
-  readonly messages: number;
-  readonly bytes: number;
 }
 
 /** The usage of a tenant in an hour, or a day. */
@@ -108,27 +25,6 @@ export interface UsageLine {
   readonly messagesOutQos1: number;
   readonly messagesOutQos2: number;
   readonly bytesOut: number;
-}
-
-/** The breaker of a deployment. */
-export interface BreakerState {
-  readonly state: 'closed' | 'tripped';
-  readonly since: string | null;
-  readonly closes_at: string | null;
-  readonly frames_per_second_max: number;
-  readonly messages_per_minute_max: number;
-  /** Null: CloudWatch has none of the last minutes. */
-  readonly messages_last_minute: number | null;
-  readonly last_minute_at: string | null;
-}
-
-/** A limit, and its present use. */
-export interface QuotaEntry {
-  readonly scope: 'identity' | 'tenant' | 'broker';
-  readonly name: string;
-  readonly max: number;
-  /** Null: it is not counted here, or each identity counts separately. */
-  readonly used: number | null;
 }
 
 export interface Page<T> {
@@ -194,16 +90,16 @@ export class AdminApi {
 
   /** @throws {ApiError} */
   async figures(path: 'stats' | 'metrics', signal: AbortSignal): Promise<Figures> {
-    return sumOfFigures((await this.#ask('GET', `/${path}`, signal)) as readonly Figures[]);
+    return sumOfFigures(await this.get<readonly Figures[]>(`/${path}`, {}, signal));
   }
 
   /**
    * Undefined if the deployment has none, or an older version.
    * @throws {ApiError}
    */
-  async breaker(signal: AbortSignal): Promise<BreakerState | undefined> {
+  async breaker(signal: AbortSignal): Promise<BreakerLine | undefined> {
     try {
-      return (await this.#ask('GET', '/breaker', signal)) as BreakerState;
+      return await this.get<BreakerLine>('/breaker', {}, signal);
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;
@@ -211,29 +107,20 @@ export class AdminApi {
   }
 
   /** @throws {ApiError} */
-  async page<T>(
-    path: string,
-    query: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Page<T>> {
-    return (await this.#ask('GET', `${path}?${new URLSearchParams(query)}`, signal)) as Page<T>;
+  page<T>(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Page<T>> {
+    return this.get<Page<T>>(path, query, signal);
   }
 
   /** @throws {ApiError} */
   async usage(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly UsageLine[]> {
-    const answer = await this.#ask('GET', `/usage?${new URLSearchParams(query)}`, signal);
-    return (answer as { readonly data: readonly UsageLine[] }).data;
+    return (await this.get<{ readonly data: readonly UsageLine[] }>('/usage', query, signal)).data;
   }
 
   /** @throws {ApiError} */
-  async client(clientId: string, signal: AbortSignal): Promise<ClientDetails> {
-    return (await this.#ask('GET', `/clients/${encodeURIComponent(clientId)}`, signal)) as ClientDetails;
-  }
-
-  /** @throws {ApiError} */
-  async subscriptionsOf(clientId: string, signal: AbortSignal): Promise<readonly HeldSubscription[]> {
-    const path = `/clients/${encodeURIComponent(clientId)}/subscriptions`;
-    return (await this.#ask('GET', path, signal)) as readonly HeldSubscription[];
+  async get<T>(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<T> {
+    const asked = new URLSearchParams(query).toString();
+    const joint = asked === '' ? '' : path.includes('?') ? '&' : '?';
+    return (await this.#ask('GET', `${path}${joint}${asked}`, signal)) as T;
   }
 
   /** @throws {ApiError} */
@@ -242,12 +129,17 @@ export class AdminApi {
   }
 
   /** @throws {ApiError} */
+  async put(path: string, body: object): Promise<void> {
+    await this.#ask('PUT', path, undefined, JSON.stringify(body));
+  }
+
+  /** @throws {ApiError} */
   async remove(path: string): Promise<void> {
     await this.#ask('DELETE', path);
   }
 
   async #ask(
-    method: 'GET' | 'DELETE' | 'POST',
+    method: 'GET' | 'DELETE' | 'POST' | 'PUT',
     path: string,
     signal?: AbortSignal,
     body?: string,

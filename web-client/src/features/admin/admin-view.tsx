@@ -1,20 +1,21 @@
 import { Code, Text, Title } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { isServed } from '../../state/endpoints.ts';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
+import { AlarmsAlert } from './alarms.tsx';
 import { BrokerTabs } from './broker-tabs.tsx';
 import { CloudCard } from './cloud-card.tsx';
 import { DeploymentFigures } from './deployment-figures.tsx';
 import { FiguresBar } from './figures.tsx';
+import { keepKey, keptKey } from './kept-key.ts';
 import { KeyForm } from './key-form.tsx';
 
 /** The state of the broker that serves the page, and where to find it in AWS. */
 export function AdminView() {
-  const { t } = useTranslation();
   const api = useStore((state) => state.site.api);
   const profile = useActiveProfile();
   const { door } = useStatus(profile?.id);
@@ -46,15 +47,12 @@ export function AdminView() {
   );
 }
 
-/** Kept while the page is open, so that another view may be opened in between. */
-let keptKey: string | undefined;
-
 function Broker({ api: site }: { readonly api: ConstructorParameters<typeof AdminApi>[0] }) {
   const [key, setKey] = useState(keptKey);
   const [tenant, setTenant] = useState<string>();
   const api = useMemo(() => new AdminApi(site, key, tenant), [site, key, tenant]);
   const keep = (given: string): void => {
-    keptKey = given;
+    keepKey(given);
     setKey(given);
   };
   if (site.access === 'key' && key === undefined)
@@ -62,6 +60,7 @@ function Broker({ api: site }: { readonly api: ConstructorParameters<typeof Admi
   return (
     <>
       {site.access === 'key' && <KeyForm isDeployment={site.isDeployment} onKey={keep} />}
+      {!site.isDeployment && <AlarmsAlert api={api} />}
       {site.isDeployment ? <DeploymentFigures api={api} /> : <FiguresBar api={api} />}
       <BrokerTabs key={tenant} api={api} tenant={tenant} setTenant={setTenant} />
     </>
@@ -69,7 +68,6 @@ function Broker({ api: site }: { readonly api: ConstructorParameters<typeof Admi
 }
 
 function Closed() {
-  const { t } = useTranslation();
   return (
     <section className={classes.card} aria-labelledby="admin-closed">
       <h3 className={classes.heading} id="admin-closed">

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { type AdminApi, ApiError, BAN_KINDS, type BanKind } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 
@@ -24,7 +24,6 @@ interface BanDialogProps {
 
 /** Asks which client to ban, for how long and why. */
 export function BanDialog({ api, whom, close, done }: BanDialogProps) {
-  const { t } = useTranslation();
   const [kind, setKind] = useState<BanKind>(whom?.as ?? 'clientid');
   const [who, setWho] = useState(whom?.who ?? '');
   const [reason, setReason] = useState('');

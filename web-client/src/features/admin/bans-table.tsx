@@ -1,10 +1,12 @@
+import type { BanLine } from '@apus/api';
+import { pathWith } from '@apus/api/path';
 import { Button, Group } from '@mantine/core';
 import { IconBan } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import type { AdminApi, BanEntry } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { BanDialog } from './ban-dialog.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -12,12 +14,11 @@ import { PagedTable } from './paged-table.tsx';
 
 /** The banned clients, with the reasons. */
 export function BansTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const [isBanning, setBanning] = useState(false);
   const [round, setRound] = useState(0);
   return (
     <>
-      <PagedTable<BanEntry>
+      <PagedTable<BanLine>
         key={round}
         api={api}
         label={t('admin.tabs.bans')}
@@ -50,14 +51,13 @@ export function BansTable({ api }: { readonly api: AdminApi }) {
 
 interface BanRowProps {
   readonly api: AdminApi;
-  readonly ban: BanEntry;
+  readonly ban: BanLine;
   readonly refresh: () => void;
 }
 
 function BanRow({ api, ban, refresh }: BanRowProps) {
-  const { t } = useTranslation();
   const { as, who, reason, by, at, until, issued_before } = ban;
-  const path = `/banned/${as}/${encodeURIComponent(who)}`;
+  const path = pathWith('/banned/:as/:who', { as, who });
   return (
     <tr>
       <td>{t(`admin.ban.kinds.${as}`)}</td>

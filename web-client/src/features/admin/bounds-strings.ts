@@ -43,6 +43,8 @@ export const bounds = {
       retainedMessagesMax: 'Retained messages',
       retainedBytesMax: 'Bytes of retained messages',
       queuedBytesMax: 'Bytes of waiting messages',
+      delayedMessagesMax: 'Delayed messages',
+      delayedBytesMax: 'Bytes of delayed messages',
     },
   },
 } as const;

@@ -1,12 +1,11 @@
+import type { BreakerLine } from '@apus/api';
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatDateTime, formatExact } from '../../ui/format.ts';
-import type { BreakerState } from './admin-api.ts';
 
 /** A tripped breaker stops nearly all traffic: the operator has to see it first. */
-export function BreakerAlert({ breaker }: { readonly breaker: BreakerState }) {
-  const { t } = useTranslation();
+export function BreakerAlert({ breaker }: { readonly breaker: BreakerLine }) {
   const { since, closes_at, frames_per_second_max, messages_per_minute_max } = breaker;
   const timeOf = (time: string | null): string =>
     time === null ? t('admin.bounds.unknownTime') : formatDateTime(Date.parse(time));

@@ -1,16 +1,22 @@
 import { Button, Group, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import type { AdminApi } from './admin-api.ts';
+import { AlarmsTables } from './alarms.tsx';
 import { BansTable } from './bans-table.tsx';
 import { ClientsTable } from './clients-table.tsx';
+import { EventsTable } from './events-table.tsx';
+import { MonthPrice } from './month-price.tsx';
 import { QuotasTable } from './quotas-table.tsx';
 import { RetainedTable } from './retained-table.tsx';
+import { SlowTables } from './slow-tables.tsx';
 import { StreamsTable } from './streams-table.tsx';
 import { SubscriptionsTable } from './subscriptions-table.tsx';
 import { SystemsTables } from './systems-table.tsx';
 import { TenantsTable } from './tenants-table.tsx';
+import { TracePanel } from './trace-panel.tsx';
 import { UsageTable } from './usage-table.tsx';
+import { UsersTable } from './users-table.tsx';
 
 interface BrokerTabsProps {
   readonly api: AdminApi;
@@ -19,9 +25,11 @@ interface BrokerTabsProps {
   readonly setTenant: (tenant: string | undefined) => void;
 }
 
+/** Tables that keep their search and what was ticked while another one is shown: they go on asking the broker. */
+const KEPT = ['clients', 'subscriptions', 'retained', 'trace'];
+
 /** The tables of a broker: those that its door supports, and tenants if it has a register. */
 export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
-  const { t } = useTranslation();
   const [tab, setTab] = useState<string | null>('clients');
   const look = (name: string): void => {
     setTenant(name);
@@ -29,12 +37,18 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
   };
   const panels: readonly (readonly [name: string, title: string, panel: ReactNode])[] = [
     ['clients', t('admin.tabs.clients'), <ClientsTable key="clients" api={api} />],
+    ['slow', t('admin.observing.slow.tab'), <SlowTables key="slow" api={api} />],
+    ['events', t('admin.observing.events.tab'), <EventsTable key="events" api={api} />],
     ['subscriptions', t('admin.tabs.subscriptions'), <SubscriptionsTable key="subscriptions" api={api} />],
     ['retained', t('admin.tabs.retained'), <RetainedTable key="retained" api={api} />],
     ['streams', t('admin.tenants.streams.tab'), <StreamsTable key="streams" api={api} />],
     ['bans', t('admin.tabs.bans'), <BansTable key="bans" api={api} />],
+    ['users', t('admin.observing.users.tab'), <UsersTable key="users" api={api} />],
     ['systems', t('admin.systems.tab'), <SystemsTables key="systems" api={api} />],
     ['quotas', t('admin.bounds.quotas.tab'), <QuotasTable key="quotas" api={api} />],
+    ['trace', t('admin.observing.trace.tab'), <TracePanel key="trace" api={api} />],
+    ['alarms', t('admin.observing.alarms.tab'), <AlarmsTables key="alarms" api={api} />],
+    ['price', t('price.tab'), <MonthPrice key="price" api={api} />],
     ...(api.hasTenants
       ? ([
           ['tenants', t('admin.tenants.tab'), <TenantsTable key="tenants" api={api} look={look} />],
@@ -54,7 +68,7 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
           </Button>
         </Group>
       )}
-      <Tabs value={tab} onChange={setTab} keepMounted={!api.isDeployment}>
+      <Tabs value={tab} onChange={setTab}>
         <Tabs.List mb="sm">
           {panels.map(([name, title]) => (
             <Tabs.Tab key={name} value={name}>
@@ -63,7 +77,7 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
           ))}
         </Tabs.List>
         {panels.map(([name, , panel]) => (
-          <Tabs.Panel key={name} value={name}>
+          <Tabs.Panel key={name} value={name} keepMounted={KEPT.includes(name) && !api.isDeployment}>
             {panel}
           </Tabs.Panel>
         ))}

@@ -1,14 +1,17 @@
+import type { ClientDetails, SubscriptionLine } from '@apus/api';
+import { pathWith } from '@apus/api/path';
 import { Button, Drawer, Group, Text } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import type { AdminApi, HeldSubscription } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { BanDialog } from './ban-dialog.tsx';
 import { ClientFacts } from './client-facts.tsx';
 import type { ClientLook } from './client-look.ts';
 import { ConfirmButton } from './confirm-button.tsx';
+import { ClientEvents } from './events-table.tsx';
 import { Refusal } from './refusal.tsx';
 import { usePoll } from './use-poll.ts';
 
@@ -21,30 +24,31 @@ interface ClientDrawerProps {
 
 /** The present state of one client, and its actions. */
 export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps) {
-  const { t } = useTranslation();
   const [isBanning, setBanning] = useState(false);
+  const path = pathWith('/clients/:clientid', { clientid: clientId });
   const last = useRef<ClientLook>(undefined);
   const ask = useCallback(
     async (signal: AbortSignal) => {
       const [client, subscriptions] = await Promise.all([
-        api.client(clientId, signal),
-        api.subscriptionsOf(clientId, signal),
+        api.get<ClientDetails>(path, {}, signal),
+        api.get<readonly SubscriptionLine[]>(`${path}/subscriptions`, {}, signal),
       ]);
       const now: ClientLook = { atMs: performance.now(), client, subscriptions };
       const before = last.current;
       last.current = now;
       return { now, before };
     },
-    [api, clientId],
+    [api, path],
   );
-  const { value, error, refresh } = usePoll(ask, api.pollMs);
+  // A ban may end the session before the dialog knows of it.
+  const { value, error, refresh } = usePoll(ask, isBanning ? undefined : api.pollMs);
   const isGone = error?.status === 404;
   return (
     <Drawer
       opened
       onClose={close}
       position="right"
-      size={480}
+      size={560}
       title={t('admin.client.title', { name: clientId })}
       closeButtonProps={{ 'aria-label': t('app.close') }}
     >
@@ -58,7 +62,7 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
                 label={t('admin.disconnect', { name: clientId })}
                 short={t('admin.disconnectShort')}
                 question={t(isOwn ? 'admin.disconnectOwn' : 'admin.disconnectText', { name: clientId })}
-                act={() => api.remove(`/clients/${encodeURIComponent(clientId)}`)}
+                act={() => api.remove(path)}
                 done={refresh}
               />
             )}
@@ -66,6 +70,9 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
               {t('admin.client.ban')}
             </Button>
           </Group>
+          {!api.isDeployment && (
+            <ClientEvents api={api} clientId={clientId} label={t('admin.observing.events.history')} isOfOne />
+          )}
           <ClientFacts now={value.now} before={value.before} />
           <Filters subscriptions={value.now.subscriptions} />
         </>
@@ -85,8 +92,7 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
 /** A session may hold ten thousand: the table of subscriptions has them all. */
 const FILTERS_MAX = 50;
 
-function Filters({ subscriptions }: { readonly subscriptions: readonly HeldSubscription[] }) {
-  const { t } = useTranslation();
+function Filters({ subscriptions }: { readonly subscriptions: readonly SubscriptionLine[] }) {
   return (
     <>
       <h3 className={classes.part}>

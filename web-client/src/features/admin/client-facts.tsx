@@ -1,11 +1,12 @@
+import type { ClientDetails } from '@apus/api';
 import { DataList } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatBytes, formatCount, formatDateTime, formatRate, formatSeconds } from '../../ui/format.ts';
-import type { ClientDetails } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { type ClientLook, perSecond } from './client-look.ts';
 import { Fact } from './fact.tsx';
 import { versionOf } from './mqtt-version.ts';
+import { DROP_REASONS } from './observing-api.ts';
 
 const LIST = { size: 'xs', gap: 4, labelWidth: '140px' } as const;
 
@@ -14,8 +15,6 @@ const NEVER_SECONDS = 0xffff_ffff;
 
 /** The name of a broker with one process. */
 const ALONE = 'apus';
-
-const DROP_REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
 
 interface ClientFactsProps {
   readonly now: ClientLook;
@@ -42,7 +41,6 @@ interface PartProps {
 }
 
 function Connection({ client }: PartProps) {
-  const { t } = useTranslation();
   const { node: nodeName = ALONE, connected, door, ip_address, port, connected_seconds, keepalive } = client;
   return (
     <>
@@ -79,7 +77,6 @@ function Connection({ client }: PartProps) {
 }
 
 function Session({ client }: PartProps) {
-  const { t } = useTranslation();
   const { expiry_interval, mqueue_len, inflight_cnt, recv_maximum, will } = client;
   const expiry =
     expiry_interval === null
@@ -111,16 +108,16 @@ function Session({ client }: PartProps) {
 }
 
 function Traffic({ now, before }: ClientFactsProps) {
-  const { t } = useTranslation();
   const { client } = now;
   if (!client.connected || client.recv_msg == null) return null;
   const told = (name: 'recv_msg' | 'send_msg', octets: number | null | undefined): string => {
     const messages = client[name];
     if (messages == null || octets == null) return t('admin.client.notCounted');
+    const rate = perSecond(before, now, name);
     return t('admin.client.rate', {
       count: messages,
       messages: formatCount(messages),
-      rate: formatRate(perSecond(before, now, name) ?? 0),
+      rate: rate === undefined ? '' : ` (${t('app.perSecond', { rate: formatRate(rate) })})`,
       bytes: formatBytes(octets),
     });
   };
@@ -136,9 +133,7 @@ function Traffic({ now, before }: ClientFactsProps) {
 }
 
 function Drops({ client }: PartProps) {
-  const { t } = useTranslation();
-  const counts = client as unknown as Readonly<Record<string, number | null | undefined>>;
-  const all = counts['send_msg.dropped'];
+  const all = client['send_msg.dropped'];
   if (all == null) return null;
   return (
     <>
@@ -149,7 +144,7 @@ function Drops({ client }: PartProps) {
           value={all === 0 ? t('admin.client.none') : formatCount(all)}
         />
         {DROP_REASONS.map((reason) => {
-          const count = counts[`send_msg.dropped.${reason}`] ?? 0;
+          const count = client[`send_msg.dropped.${reason}`] ?? 0;
           return (
             count > 0 && (
               <Fact key={reason} label={t(`admin.client.reasons.${reason}`)} value={formatCount(count)} />
@@ -162,7 +157,6 @@ function Drops({ client }: PartProps) {
 }
 
 function Identity({ client }: PartProps) {
-  const { t } = useTranslation();
   const { username, identity } = client;
   const time = (at: string | null | undefined): string | undefined =>
     at == null ? undefined : formatDateTime(Date.parse(at));
@@ -192,7 +186,6 @@ function Identity({ client }: PartProps) {
 }
 
 function Quotas({ client: { quotas } }: PartProps) {
-  const { t } = useTranslation();
   if (quotas === undefined || Object.keys(quotas).length === 0) return null;
   return (
     <>

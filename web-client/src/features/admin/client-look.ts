@@ -1,10 +1,10 @@
-import type { ClientDetails, HeldSubscription } from './admin-api.ts';
+import type { ClientDetails, SubscriptionLine } from '@apus/api';
 
 /** The figures of one answer and of the one before: rates are their difference. */
 export interface ClientLook {
   readonly atMs: number;
   readonly client: ClientDetails;
-  readonly subscriptions: readonly HeldSubscription[];
+  readonly subscriptions: readonly SubscriptionLine[];
 }
 
 /** The growth of a connection's counter each second; undefined if another connection has begun meanwhile. */

@@ -1,10 +1,12 @@
+import type { Client } from '@apus/api';
+import { pathWith } from '@apus/api/path';
 import { Anchor } from '@mantine/core';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import type { AdminApi, Client } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { ClientDrawer } from './client-drawer.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -13,7 +15,6 @@ import { PagedTable } from './paged-table.tsx';
 
 /** Connected clients, and sessions whose clients are away. */
 export function ClientsTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const own = useStatus(useActiveProfile()?.id).session?.clientId;
   const [looked, setLooked] = useState<string>();
   return (
@@ -73,7 +74,6 @@ interface ClientRowProps {
 }
 
 function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
-  const { t } = useTranslation();
   const { clientid, username, connected, door, proto_ver, ip_address } = client;
   return (
     <tr data-offline={!connected || undefined}>
@@ -103,7 +103,7 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
             label={t('admin.disconnect', { name: clientid })}
             short={t('admin.disconnectShort')}
             question={t(isOwn ? 'admin.disconnectOwn' : 'admin.disconnectText', { name: clientid })}
-            act={() => api.remove(`/clients/${encodeURIComponent(clientid)}`)}
+            act={() => api.remove(pathWith('/clients/:clientid', { clientid }))}
             done={refresh}
           />
         )}

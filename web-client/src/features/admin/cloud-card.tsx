@@ -1,5 +1,5 @@
 import { Anchor, Code, List, Text } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { useStore } from '../../state/store.ts';
 import classes from './admin-view.module.css';
 
@@ -7,7 +7,6 @@ const METRICS = ['connections', 'messages', 'fanOut', 'trouble', 'cost'] as cons
 
 /** Links for the operator of a gateway door in AWS: this page has no access to the account. */
 export function CloudCard({ hasApi }: { readonly hasApi: boolean }) {
-  const { t } = useTranslation();
   const dashboardUrl = useStore((state) => state.site.dashboardUrl);
   return (
     <section className={classes.card} aria-labelledby="admin-cloud">

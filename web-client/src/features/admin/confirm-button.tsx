@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 
@@ -16,7 +16,6 @@ interface ConfirmButtonProps {
 
 /** Asks before an action that cannot be undone. */
 export function ConfirmButton({ label, short, question, act, done }: ConfirmButtonProps) {
-  const { t } = useTranslation();
   const [isAsking, setAsking] = useState(false);
   const [error, setError] = useState<ApiError>();
   const [isActing, setActing] = useState(false);

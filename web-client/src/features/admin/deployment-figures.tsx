@@ -1,8 +1,9 @@
+import type { BreakerLine } from '@apus/api';
 import { Button } from '@mantine/core';
 import { useCallback } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatCount, formatExact, formatMinute } from '../../ui/format.ts';
-import type { AdminApi, BreakerState, Figures } from './admin-api.ts';
+import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { BreakerAlert } from './breaker-alert.tsx';
 import { Figure } from './figures.tsx';
@@ -11,7 +12,6 @@ import { usePoll } from './use-poll.ts';
 
 /** A deployment in numbers, as far as it counts, and its breaker. CloudWatch has the other numbers. */
 export function DeploymentFigures({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const stats = usePoll(
     useCallback((signal: AbortSignal) => api.figures('stats', signal), [api]),
     api.pollMs,
@@ -49,8 +49,7 @@ export function DeploymentFigures({ api }: { readonly api: AdminApi }) {
   );
 }
 
-function BreakerFigures({ breaker }: { readonly breaker: BreakerState }) {
-  const { t } = useTranslation();
+function BreakerFigures({ breaker }: { readonly breaker: BreakerLine }) {
   const { state, messages_last_minute, messages_per_minute_max, last_minute_at } = breaker;
   const max = formatExact(messages_per_minute_max);
   return (
@@ -70,7 +69,6 @@ function BreakerFigures({ breaker }: { readonly breaker: BreakerState }) {
 }
 
 function Now({ stats }: { readonly stats: Figures }) {
-  const { t } = useTranslation();
   return (
     <>
       <Figure name={t('admin.clients')} value={formatCount(stats['live_connections.count'] ?? 0)} />
@@ -81,7 +79,6 @@ function Now({ stats }: { readonly stats: Figures }) {
 
 /** Counts of the calendar month in UTC. */
 function Month({ metrics }: { readonly metrics: Figures }) {
-  const { t } = useTranslation();
   const detail = t('admin.bounds.thisMonth');
   const count = (name: string): string => formatCount(metrics[name] ?? 0);
   return (

@@ -1,9 +1,9 @@
 import { useCallback, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatCount, formatRate } from '../../ui/format.ts';
 import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
-import { RateGraph } from './rate-graph.tsx';
+import { HistoryGraph } from './history-graph.tsx';
 import { type RatePoint, rateOf, type Sample, withPoint } from './rates.ts';
 import { Refusal } from './refusal.tsx';
 import { usePoll } from './use-poll.ts';
@@ -17,7 +17,6 @@ interface Look {
 
 /** The broker in numbers. */
 export function FiguresBar({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const last = useRef<Look>(undefined);
   const ask = useCallback(
     async (signal: AbortSignal): Promise<Look> => {
@@ -68,14 +67,13 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
         />
         <Figure name={t('admin.uptime')} value={uptime} />
       </dl>
-      <RateGraph points={value.points} />
+      <HistoryGraph api={api} live={value.points} />
     </>
   );
 }
 
 /** Coarse: the seconds of a broker that has run for days do not matter. */
 function useUptime(seconds: number): string {
-  const { t } = useTranslation();
   const hours = Math.floor(seconds / 3_600);
   if (seconds < 60) return t('admin.seconds', { count: seconds });
   if (hours < 1) return t('admin.minutes', { count: Math.floor(seconds / 60) });

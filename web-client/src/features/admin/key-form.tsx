@@ -1,6 +1,6 @@
 import { Button, Group, PasswordInput, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import classes from './admin-view.module.css';
 
 interface KeyFormProps {
@@ -10,7 +10,6 @@ interface KeyFormProps {
 
 /** Asks for the API's key, which stays in memory. */
 export function KeyForm({ isDeployment, onKey }: KeyFormProps) {
-  const { t } = useTranslation();
   const [key, setKey] = useState('');
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -2,12 +2,13 @@ import { Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { Refusal } from './refusal.tsx';
 import { type Column, nextSorting, type Sorting } from './sorting.ts';
+import { Table } from './table.tsx';
 import { type Paging, SORTED_MAX, usePagedEntries } from './use-paged-entries.ts';
 
 const SEARCH_DELAY_MS = 250;
@@ -61,34 +62,23 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
         <Count api={api} count={count} isSorted={sorting !== undefined} refresh={refresh} />
       </Group>
       {error !== undefined && <Refusal error={error} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
-      <div className={classes.scroll} role="group" tabIndex={0} aria-label={label}>
-        <table className={classes.table} aria-label={label}>
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <Head
-                  key={column.label}
-                  column={column}
-                  sorting={sorting}
-                  sort={() => {
-                    setSorting(nextSorting(column.label, sorting));
-                    toFirstPage();
-                  }}
-                />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((entry) => row(entry, refresh))}
-            {listed.isRead && count === 0 && (
-              <tr>
-                <td colSpan={columns.length}>{empty}</td>
-              </tr>
-            )}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={label}
+        columns={columns.map((column) => (
+          <Head
+            key={column.label}
+            column={column}
+            sorting={sorting}
+            sort={() => {
+              setSorting(nextSorting(column.label, sorting));
+              toFirstPage();
+            }}
+          />
+        ))}
+        empty={listed.isRead && count === 0 ? empty : undefined}
+      >
+        {entries.map((entry) => row(entry, refresh))}
+      </Table>
       {paging !== undefined && <Pager {...paging} />}
     </>
   );
@@ -103,7 +93,6 @@ interface CountProps {
 
 /** How many there are; at a deployment how many are listed, and a button that asks again. */
 function Count({ api, count, isSorted, refresh }: CountProps) {
-  const { t } = useTranslation();
   return (
     <>
       <Text size="xs" c="dimmed" role="status">
@@ -120,7 +109,6 @@ function Count({ api, count, isSorted, refresh }: CountProps) {
 }
 
 function Pager({ previous, next, at }: Paging) {
-  const { t } = useTranslation();
   return (
     <Group gap="xs" mt="xs">
       <Button variant="default" disabled={previous === undefined} onClick={previous}>

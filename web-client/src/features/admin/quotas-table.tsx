@@ -1,9 +1,10 @@
+import type { QuotaLine } from '@apus/api';
 import { Progress, Text } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatExact } from '../../ui/format.ts';
-import type { AdminApi, QuotaEntry } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
-import type { bounds } from './bounds-strings.ts';
+import { bounds } from './bounds-strings.ts';
 import { SystemsTable } from './systems-table.tsx';
 
 /** From this share of a quota on the table warns. */
@@ -11,9 +12,8 @@ const NEARLY_FULL = 0.8;
 
 /** The limits of the shown tenant, of its identities, and of all tenants together. */
 export function QuotasTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   return (
-    <SystemsTable<QuotaEntry>
+    <SystemsTable<QuotaLine>
       api={api}
       path="/quotas"
       label={t('admin.bounds.quotas.tab')}
@@ -26,13 +26,12 @@ export function QuotasTable({ api }: { readonly api: AdminApi }) {
   );
 }
 
-function QuotaRow({ quota }: { readonly quota: QuotaEntry }) {
-  const { t } = useTranslation();
+function QuotaRow({ quota }: { readonly quota: QuotaLine }) {
   const { scope, name, max, used } = quota;
   return (
     <tr>
       <td>{t(`admin.bounds.quotas.scopes.${scope}`)}</td>
-      <th scope="row">{t(`admin.bounds.quotas.names.${name as keyof typeof bounds.quotas.names}`, name)}</th>
+      <th scope="row">{(bounds.quotas.names as Readonly<Record<string, string>>)[name] ?? name}</th>
       <td className={classes.number}>
         {used === null ? (
           <Text span inherit c="dimmed">
@@ -47,8 +46,7 @@ function QuotaRow({ quota }: { readonly quota: QuotaEntry }) {
   );
 }
 
-function Used({ quota: { max }, used }: { readonly quota: QuotaEntry; readonly used: number }) {
-  const { t } = useTranslation();
+function Used({ quota: { max }, used }: { readonly quota: QuotaLine; readonly used: number }) {
   const share = used / max;
   return (
     <>

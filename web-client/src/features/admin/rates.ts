@@ -7,12 +7,15 @@ export interface Sample {
   readonly metrics: Figures;
 }
 
+/** Two samples right after one another would say that nothing comes. */
+const BETWEEN_MS_MIN = 500;
+
 /**
  * The growth of a counter each second between two samples; undefined if the broker, or one of its processes, has
  * restarted meanwhile.
  */
 export function rateOf(earlier: Sample | undefined, later: Sample, name: string): number | undefined {
-  if (earlier === undefined || later.atMs <= earlier.atMs) return undefined;
+  if (earlier === undefined || later.atMs - earlier.atMs < BETWEEN_MS_MIN) return undefined;
   if (earlier.metrics[PROCESSES] !== later.metrics[PROCESSES]) return undefined;
   const grown = (later.metrics[name] ?? 0) - (earlier.metrics[name] ?? 0);
   return grown < 0 ? undefined : (grown * 1_000) / (later.atMs - earlier.atMs);

@@ -1,11 +1,17 @@
-import { Alert } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import type { ApiError } from './admin-api.ts';
 
 /** The reason why the broker did not answer. */
-export function Refusal({ error: { kind, message } }: { readonly error: ApiError }) {
-  const { t } = useTranslation();
+export function Refusal({ error: { kind, message, status } }: { readonly error: ApiError }) {
+  // The broker does not have what is shown here, and says where it is.
+  if (status === 501)
+    return (
+      <Text size="sm" mb="md" role="status">
+        {message}
+      </Text>
+    );
   return (
     <Alert
       color="red"

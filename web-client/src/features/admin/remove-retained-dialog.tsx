@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import { type AdminApi, ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
@@ -19,7 +19,6 @@ interface RemoveRetainedDialogProps {
 
 /** Asks for confirmation, removes many retained messages, and shows the progress. It can be stopped. */
 export function RemoveRetainedDialog({ api, chosen, close }: RemoveRetainedDialogProps) {
-  const { t } = useTranslation();
   const abort = useRef<AbortController>(undefined);
   const [removal, setRemoval] = useState<Removal>();
   const [total, setTotal] = useState('topics' in chosen ? chosen.topics.length : chosen.count);

@@ -1,4 +1,6 @@
-import { type AdminApi, ApiError, type Retained } from './admin-api.ts';
+import type { RetainedLine } from '@apus/api';
+import { pathWith } from '@apus/api/path';
+import { type AdminApi, ApiError } from './admin-api.ts';
 
 /** Concurrent requests: the broker answers others meanwhile. */
 const OUTSTANDING_MAX = 8;
@@ -49,7 +51,7 @@ export async function topicsOf(api: AdminApi, filter: string, signal: AbortSigna
   for (let page = 1; ; page += 1) {
     const place = after === undefined ? { page: String(page) } : { after };
     const query = { ...place, limit: PAGE, ...(filter !== '' && { topic: filter }) };
-    const { data, meta } = await api.page<Retained>('/mqtt/retainer/messages', query, signal);
+    const { data, meta } = await api.page<RetainedLine>('/mqtt/retainer/messages', query, signal);
     topics.push(...data.map(({ topic }) => topic));
     if (!meta.hasnext) return topics;
     after = meta.next ?? undefined;
@@ -59,7 +61,7 @@ export async function topicsOf(api: AdminApi, filter: string, signal: AbortSigna
 /** @returns the reason why it was not removed */
 async function removeOne(api: AdminApi, topic: string): Promise<string | undefined> {
   try {
-    await api.remove(`/mqtt/retainer/message/${encodeURIComponent(topic)}`);
+    await api.remove(pathWith('/mqtt/retainer/message/:topic', { topic }));
     return undefined;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined;

@@ -1,19 +1,23 @@
-import { Button, Checkbox, Group } from '@mantine/core';
-import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import type { RetainedLine } from '@apus/api';
+import { pathWith } from '@apus/api/path';
+import { Anchor, Button, Checkbox, Group, Text } from '@mantine/core';
+import { useCallback, useState } from 'react';
+import { t } from '../../i18n/index.ts';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import type { AdminApi, Retained } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { ConfirmButton } from './confirm-button.tsx';
 import { PagedTable, type Shown } from './paged-table.tsx';
 import { type Chosen, RemoveRetainedDialog } from './remove-retained-dialog.tsx';
+import { RetainedDrawer } from './retained-drawer.tsx';
+import { usePoll } from './use-poll.ts';
 
 /** The retained messages, with actions to remove them that subscribers do not notice. */
 export function RetainedTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [removed, setRemoved] = useState<Chosen>();
+  const [opened, setOpened] = useState<string>();
   const tick = (topics: readonly string[], isTicked: boolean): void => {
     const next = new Set(ticked);
     for (const topic of topics) {
@@ -24,7 +28,7 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
   };
   return (
     <>
-      <PagedTable<Retained>
+      <PagedTable<RetainedLine>
         api={api}
         label={t('admin.tabs.retained')}
         path="/mqtt/retainer/messages"
@@ -37,7 +41,12 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
           { label: t('admin.columns.action') },
         ]}
         empty={t('admin.noRetained')}
-        tools={(shown) => <Tools shown={shown} ticked={ticked} tick={tick} remove={setRemoved} />}
+        tools={(shown) => (
+          <>
+            <Tools shown={shown} ticked={ticked} tick={tick} remove={setRemoved} />
+            {shown.search === '' && !api.isDeployment && <OwnCount api={api} />}
+          </>
+        )}
         row={({ topic, qos, payload_bytes, expires_at }, refresh) => (
           <tr key={topic}>
             <th scope="row" className={classes.name}>
@@ -47,7 +56,15 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
                   checked={ticked.has(topic)}
                   onChange={(event) => tick([topic], event.currentTarget.checked)}
                 />
-                {visibleText(topic)}
+                <Anchor
+                  component="button"
+                  type="button"
+                  className={classes.link}
+                  onClick={() => setOpened(topic)}
+                  title={t('admin.retainedOpen', { name: topic })}
+                >
+                  {visibleText(topic)}
+                </Anchor>
               </Group>
             </th>
             <td>{qos}</td>
@@ -60,13 +77,16 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
                 label={t('admin.remove', { name: topic })}
                 short={t('admin.removeShort')}
                 question={t('admin.removeText', { name: topic })}
-                act={() => api.remove(`/mqtt/retainer/message/${encodeURIComponent(topic)}`)}
+                act={() => api.remove(pathWith('/mqtt/retainer/message/:topic', { topic }))}
                 done={refresh}
               />
             </td>
           </tr>
         )}
       />
+      {opened !== undefined && (
+        <RetainedDrawer key={opened} api={api} topic={opened} close={() => setOpened(undefined)} />
+      )}
       {removed !== undefined && (
         <RemoveRetainedDialog
           api={api}
@@ -81,8 +101,26 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
   );
 }
 
+/** The broker's own, which `#` does not match: the figure above counts them. */
+function OwnCount({ api }: { readonly api: AdminApi }) {
+  const ask = useCallback(
+    async (signal: AbortSignal) => {
+      const query = { topic: '$SYS/#', limit: '1' };
+      return (await api.page<RetainedLine>('/mqtt/retainer/messages', query, signal)).meta.count ?? 0;
+    },
+    [api],
+  );
+  const { value: count = 0 } = usePoll(ask, undefined);
+  if (count === 0) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      {t('admin.retainedOwn', { count, shown: formatCount(count) })}
+    </Text>
+  );
+}
+
 interface ToolsProps {
-  readonly shown: Shown<Retained>;
+  readonly shown: Shown<RetainedLine>;
   readonly ticked: ReadonlySet<string>;
   readonly tick: (topics: readonly string[], isTicked: boolean) => void;
   readonly remove: (chosen: Chosen) => void;
@@ -90,7 +128,6 @@ interface ToolsProps {
 
 /** For many of them at a time. */
 function Tools({ shown, ticked, tick, remove }: ToolsProps) {
-  const { t } = useTranslation();
   const { entries, count, search } = shown;
   const topics = entries.map(({ topic }) => topic);
   const isEach = topics.length > 0 && topics.every((topic) => ticked.has(topic));

@@ -1,18 +1,18 @@
-import { useTranslation } from 'react-i18next';
+import type { StreamLine } from '@apus/api';
+import { t } from '../../i18n/index.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import type { AdminApi, StreamEntry } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { Count, SystemsTable } from './systems-table.tsx';
 
 /** Streams, and what they hold. */
 export function StreamsTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const columns = (['name', 'filter', 'topics', 'messages', 'bytes'] as const).map((name) =>
     t(`admin.tenants.streams.columns.${name}`),
   );
   return (
-    <SystemsTable<StreamEntry>
+    <SystemsTable<StreamLine>
       api={api}
       path="/streams"
       label={t('admin.tenants.streams.tab')}

@@ -1,9 +1,11 @@
 import { bounds } from './bounds-strings.ts';
+import { observing } from './observing-strings.ts';
 import { systems } from './systems-strings.ts';
 import { tenants } from './tenants-strings.ts';
 
 export const admin = {
   bounds,
+  observing,
   systems,
   tenants,
   title: 'Admin',
@@ -68,9 +70,12 @@ export const admin = {
   noSubscriptions: 'No subscription matches.',
   noRetained: 'No retained message matches.',
   noBans: 'There are no bans.',
+  retainedOpen: 'Show the payload of {{name}}',
+  retainedMessage: 'Retained message of {{name}}',
+  retainedGone: 'No message is retained for this topic any more.',
+  retainedOwn_one: '{{shown}} more of the broker itself: search for $SYS/#',
+  retainedOwn_other: '{{shown}} more of the broker itself: search for $SYS/#',
   sortedPart: 'sorted among the first {{count}}: search for fewer',
-  graph: 'Messages a second over the last {{minutes}} minutes',
-  lines: { received: 'Received', sent: 'Sent', dropped: 'Dropped' },
   details: 'Details of this client',
   client: {
     process: 'Process',
@@ -97,8 +102,8 @@ export const admin = {
     will: 'Will topic',
     received: 'From the client',
     sent: 'To the client',
-    rate_one: '{{messages}} message ({{rate}}/s), {{bytes}}',
-    rate_other: '{{messages}} messages ({{rate}}/s), {{bytes}}',
+    rate_one: '{{messages}} message{{rate}}, {{bytes}}',
+    rate_other: '{{messages}} messages{{rate}}, {{bytes}}',
     notCounted: 'not counted at this door',
     none: 'none',
     allDrops: 'In all',

@@ -1,14 +1,14 @@
-import { useTranslation } from 'react-i18next';
+import type { SubscriptionLine } from '@apus/api';
+import { t } from '../../i18n/index.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import type { AdminApi, HeldSubscription } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { PagedTable } from './paged-table.tsx';
 
 /** The filters and their subscribers; a search by a topic finds the subscribers that would get its messages. */
 export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   return (
-    <PagedTable<HeldSubscription>
+    <PagedTable<SubscriptionLine>
       api={api}
       label={t('admin.tabs.subscriptions')}
       path="/subscriptions"

@@ -1,6 +1,7 @@
+import { pathWith } from '@apus/api/path';
 import { Badge, Button, Title } from '@mantine/core';
 import { type ReactNode, useCallback } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
@@ -8,6 +9,7 @@ import classes from './admin-view.module.css';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Refusal } from './refusal.tsx';
 import { type BridgeEntry, notCarried, type RuleEntry } from './systems-api.ts';
+import { Table } from './table.tsx';
 import { usePoll } from './use-poll.ts';
 
 const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', stopped: 'gray' } as const;
@@ -17,7 +19,6 @@ const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', st
  * deployment only CloudWatch knows them.
  */
 export function SystemsTables({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const columns = (...names: readonly (keyof typeof import('./systems-strings.ts').systems.columns)[]) =>
     names.map((name) => t(`admin.systems.columns.${name}`));
   return (
@@ -62,11 +63,12 @@ interface TableProps<T> {
   readonly columns: readonly string[];
   readonly empty: string;
   readonly row: (entry: T, refresh: () => void) => ReactNode;
+  /** @default all of them */
+  readonly rowsMax?: number;
 }
 
 /** A table for a list that the API returns as a whole. */
-export function SystemsTable<T>({ api, path, label, columns, empty, row }: TableProps<T>) {
-  const { t } = useTranslation();
+export function SystemsTable<T>({ api, path, label, columns, empty, row, rowsMax }: TableProps<T>) {
   const ask = useCallback(
     async (signal: AbortSignal) => (await api.page<T>(path, {}, signal)).data,
     [api, path],
@@ -83,28 +85,9 @@ export function SystemsTable<T>({ api, path, label, columns, empty, row }: Table
         </Button>
       )}
       {error !== undefined && <Refusal error={error} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
-      <div className={classes.scroll} role="group" tabIndex={0} aria-label={label}>
-        <table className={classes.table} aria-label={label}>
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {value?.map((entry) => row(entry, refresh))}
-            {value?.length === 0 && (
-              <tr>
-                <td colSpan={columns.length}>{empty}</td>
-              </tr>
-            )}
-          </tbody>
-        </table>
-      </div>
+      <Table label={label} columns={columns} empty={value?.length === 0 ? empty : undefined}>
+        {value?.slice(0, rowsMax).map((entry) => row(entry, refresh))}
+      </Table>
     </>
   );
 }
@@ -144,7 +127,6 @@ interface RuleRowProps {
 }
 
 function RuleRow({ api, rule, refresh }: RuleRowProps) {
-  const { t } = useTranslation();
   const { name, filter, type, remote, status, last_error, sent, waiting, inflight, dead_letters } = rule;
   return (
     <tr>
@@ -168,7 +150,7 @@ function RuleRow({ api, rule, refresh }: RuleRowProps) {
             label={t('admin.systems.sendAgain', { name })}
             short={t('admin.systems.sendAgainShort')}
             question={t('admin.systems.sendAgainText')}
-            act={() => api.post(`/rules/${encodeURIComponent(name)}/dead_letters/send`, {})}
+            act={() => api.post(pathWith('/rules/:name/dead_letters/send', { name }), {})}
             done={refresh}
           />
         )}
@@ -178,7 +160,6 @@ function RuleRow({ api, rule, refresh }: RuleRowProps) {
 }
 
 function Status({ status }: { readonly status: keyof typeof COLOURS }) {
-  const { t } = useTranslation();
   return (
     <Badge variant="light" color={COLOURS[status]} tt="none">
       {t(`admin.systems.status.${status}`)}

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, TenantEntry } from './admin-api.ts';
@@ -14,7 +14,6 @@ interface TenantsTableProps {
 
 /** The register of tenants. */
 export function TenantsTable({ api, look }: TenantsTableProps) {
-  const { t } = useTranslation();
   return (
     <PagedTable<TenantEntry>
       api={api}

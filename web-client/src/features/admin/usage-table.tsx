@@ -1,34 +1,46 @@
 import { Button, Group, SegmentedControl } from '@mantine/core';
 import { useCallback, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatBytes, formatCount, formatRate } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
+import { RateGraph } from './rate-graph.tsx';
 import { Refusal } from './refusal.tsx';
+import { Table } from './table.tsx';
 import { byTenant, pointsOf, questionOf, type TenantUsage, USAGE_STEPS, type UsageStep } from './usage.ts';
-import { UsageGraph } from './usage-graph.tsx';
 import { usePoll } from './use-poll.ts';
 
 const COLUMNS = ['tenant', 'hours', 'messagesIn', 'messagesOut', 'bytesIn', 'bytesOut'] as const;
+
+const FORMATS: Readonly<Record<UsageStep, Intl.DateTimeFormat>> = {
+  hour: new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' }),
+  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
+};
 
 /** A node's usage changes every ten seconds. */
 const POLL_MS = 10_000;
 
 /** The usage of tenants: over time, and each in numbers. */
 export function UsageTable({ api }: { readonly api: AdminApi }) {
-  const { t } = useTranslation();
   const [step, setStep] = useState<UsageStep>('hour');
   const ask = useCallback(
     async (signal: AbortSignal) => {
       const nowMs = Date.now();
       const lines = await api.usage(questionOf(step, nowMs), signal);
-      return { tenants: byTenant(lines), points: pointsOf(lines, step, nowMs) };
+      const points = pointsOf(lines, step, nowMs);
+      return {
+        tenants: byTenant(lines),
+        times: points.map(({ atMs }) => atMs),
+        lines: [
+          { label: t('admin.tenants.usage.lines.in'), values: points.map(({ messagesIn }) => messagesIn) },
+          { label: t('admin.tenants.usage.lines.out'), values: points.map(({ messagesOut }) => messagesOut) },
+        ],
+      };
     },
     [api, step],
   );
   const { value, error, refresh } = usePoll(ask, api.isDeployment ? undefined : POLL_MS);
-  const label = t('admin.tenants.usage.table');
   return (
     <>
       <Group gap="xs" mb="xs">
@@ -45,31 +57,24 @@ export function UsageTable({ api }: { readonly api: AdminApi }) {
         )}
       </Group>
       {error !== undefined && <Refusal error={error} />}
-      {value !== undefined && <UsageGraph points={value.points} step={step} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
-      <div className={classes.scroll} role="group" tabIndex={0} aria-label={label}>
-        <table className={classes.table} aria-label={label}>
-          <thead>
-            <tr>
-              {COLUMNS.map((name) => (
-                <th key={name} scope="col">
-                  {t(`admin.tenants.usage.columns.${name}`)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {value?.tenants.map((usage) => (
-              <UsageRow key={usage.tenant} usage={usage} />
-            ))}
-            {value?.tenants.length === 0 && (
-              <tr>
-                <td colSpan={COLUMNS.length}>{t('admin.tenants.usage.empty')}</td>
-              </tr>
-            )}
-          </tbody>
-        </table>
-      </div>
+      {value !== undefined && (
+        <RateGraph
+          label={t('admin.tenants.usage.graph')}
+          unit={t('admin.observing.history.looks.messages')}
+          times={value.times}
+          lines={value.lines}
+          timeFormat={FORMATS[step]}
+        />
+      )}
+      <Table
+        label={t('admin.tenants.usage.table')}
+        columns={COLUMNS.map((name) => t(`admin.tenants.usage.columns.${name}`))}
+        empty={value?.tenants.length === 0 ? t('admin.tenants.usage.empty') : undefined}
+      >
+        {value?.tenants.map((usage) => (
+          <UsageRow key={usage.tenant} usage={usage} />
+        ))}
+      </Table>
     </>
   );
 }

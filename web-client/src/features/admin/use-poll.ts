@@ -31,6 +31,8 @@ export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, pollMs: num
         if (abort.signal.aborted) return;
         const known = error instanceof ApiError ? error : new ApiError('refused', String(error));
         setState(({ value }) => ({ value, error: known }));
+        // The broker does not have it, or no longer.
+        if (known.status === 501 || known.status === 404) return;
       }
       if (!abort.signal.aborted && pollMs !== undefined) timer = setTimeout(() => void look(), pollMs);
     };

@@ -1,8 +1,8 @@
 import { validateTopicFilter } from '@apus/mqtt/topic';
 import { Autocomplete, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { parsePath } from '../decode/json-path.ts';
 import { topicTreeOf } from '../tree/topic-trees.ts';
 import { addSeries } from './charts-store.ts';
@@ -21,7 +21,6 @@ interface AddSeriesDialogProps {
 
 /** Asks which number of which topics to chart. */
 export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
-  const { t } = useTranslation();
   const [topicFilter, setTopicFilter] = useState('');
   const [kind, setKind] = useState<(typeof KINDS)[number]>('value');
   const [path, setPath] = useState('');

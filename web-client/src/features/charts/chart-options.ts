@@ -4,39 +4,26 @@ import { type Scale, type Series, scaleOf } from './series.ts';
 
 const SCALES: readonly Scale[] = ['value', 'milliseconds', 'messages'];
 
-/** The events of a chart. */
-export interface ChartEvents {
-  /** The time under the cursor in milliseconds since 1970, or undefined when it has left. */
-  onCursor(atMs: number | undefined): void;
-  /** A range was selected with the mouse. */
-  onZoom(fromMs: number, toMs: number): void;
-  /** A double click resets the zoom. */
-  onZoomOut(): void;
-}
+/** Takes the time under the cursor in milliseconds since 1970, or undefined when it has left. */
+export type OnCursor = (atMs: number | undefined) => void;
 
 /** uPlot's options for these series. A hidden series keeps its place, and so its colour. */
 export function chartOptions(
   series: readonly Series[],
   colors: PlotColors,
   axisLabels: Readonly<Record<Scale, string>>,
-  events: ChartEvents,
+  onCursor: OnCursor,
 ): PlotOptions {
   const used = SCALES.filter((scale) => series.some((one) => !one.isHidden && scaleOf(one) === scale));
   return {
     legend: { show: false },
     padding: [10, 8, 0, 0],
     cursor: {
-      drag: { x: true, y: false, setScale: false },
+      drag: { x: false, y: false },
       points: { size: 7 },
       dataIdx: nearestPoint,
-      // The cursors of all charts show the same time; a selection with the mouse is reported once.
-      sync: { key: 'charts', filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
-      bind: {
-        dblclick: () => () => {
-          events.onZoomOut();
-          return null;
-        },
-      },
+      // The cursors of all charts show the same time.
+      sync: { key: 'charts' },
     },
     scales: Object.fromEntries(used.map((scale) => [scale, { auto: true, range: roomy }])),
     axes: [
@@ -67,21 +54,10 @@ export function chartOptions(
       })),
     ],
     hooks: {
-      setCursor: [(plot) => events.onCursor(cursorTime(plot))],
-      setSelect: [
-        (plot) => {
-          const { left, width } = plot.select;
-          if (width < SELECTION_PX_MIN) return;
-          events.onZoom(plot.posToVal(left, 'x') * 1_000, plot.posToVal(left + width, 'x') * 1_000);
-          plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-        },
-      ],
+      setCursor: [(plot) => onCursor(cursorTime(plot))],
     },
   };
 }
-
-/** A click with a slight movement is no selection. */
-const SELECTION_PX_MIN = 6;
 
 function cursorTime(plot: uPlot): number | undefined {
   const { left } = plot.cursor;

@@ -4,14 +4,8 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** The time range of the chart: the last seconds, the seconds before it was paused, or the zoomed range. */
-export function shownRange(
-  windowSeconds: number,
-  heldAtMs: number | undefined,
-  zoomed: TimeRange | undefined,
-  nowMs: number,
-): TimeRange {
-  if (zoomed !== undefined) return zoomed;
+/** The time range of the chart: the last seconds, or the seconds before it was paused. */
+export function shownRange(windowSeconds: number, heldAtMs: number | undefined, nowMs: number): TimeRange {
   const toMs = heldAtMs ?? nowMs;
   return { fromMs: toMs - windowSeconds * 1_000, toMs };
 }

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import type uPlot from 'uplot';
+import { t } from '../../i18n/index.ts';
 import { Plot, usePlotColors } from '../../ui/plot.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
 import { align } from './align.ts';
-import { type ChartEvents, chartOptions } from './chart-options.ts';
+import { chartOptions, type OnCursor } from './chart-options.ts';
 import type { TimeRange } from './chart-window.ts';
 import { gapsOf, recordingOf } from './charts-store.ts';
 import { downsample, interrupted } from './downsample.ts';
@@ -15,34 +16,31 @@ interface ChartProps {
   readonly series: readonly Series[];
   /** The time range shown now; it moves while the window follows the clock. */
   readonly range: () => TimeRange;
-  readonly events: ChartEvents;
-  readonly onPlot: (plot: uPlot | undefined) => void;
+  readonly onCursor: OnCursor;
 }
 
 const NO_DATA: uPlot.AlignedData = [[]];
 
 /** The lines of all series. They are drawn outside of React, as often as a line can have moved by a pixel. */
-export function Chart({ label, series, range, events, onPlot }: ChartProps) {
-  const { t } = useTranslation();
+export function Chart({ label, series, range, onCursor }: ChartProps) {
   const colors = usePlotColors();
   const plot = useRef<uPlot>(undefined);
   const latestRange = useRef(range);
   latestRange.current = range;
   const options = useMemo(() => {
     const labels = {
-      value: t('charts.axes.value'),
+      value: namesOf(series) ?? t('charts.axes.value'),
       milliseconds: t('charts.axes.milliseconds'),
       messages: t('charts.axes.messages'),
     };
-    return chartOptions(series, colors, labels, events);
-  }, [t, series, colors, events]);
+    return chartOptions(series, colors, labels, onCursor);
+  }, [series, colors, onCursor]);
   const take = useCallback(
     (made: uPlot | undefined) => {
       plot.current = made;
       if (made !== undefined) draw(made, series, latestRange.current());
-      onPlot(made);
     },
-    [series, onPlot],
+    [series],
   );
   useEffect(() => {
     let drawnAtMs = 0;
@@ -56,6 +54,23 @@ export function Chart({ label, series, range, events, onPlot }: ChartProps) {
   }, [series]);
   return <Plot label={label} options={options} data={NO_DATA} onPlot={take} />;
 }
+
+/** A message does not tell the unit of a number: its name says what the axis shows. */
+function namesOf(series: readonly Series[]): string | undefined {
+  const names = series.flatMap(({ isHidden, source, topicFilter }) =>
+    isHidden || source.kind !== 'value'
+      ? []
+      : [String(source.path.at(-1) ?? topicFilter.slice(topicFilter.lastIndexOf('/') + 1))],
+  );
+  const distinct = [...new Set(names)];
+  return distinct.length === 0 || distinct.length > AXIS_NAMES_MAX
+    ? undefined
+    : visibleText(distinct.join(', ')).slice(0, AXIS_LENGTH_MAX);
+}
+
+/** More names than these do not fit beside an axis. */
+const AXIS_NAMES_MAX = 3;
+const AXIS_LENGTH_MAX = 40;
 
 function draw(plot: uPlot, series: readonly Series[], { fromMs, toMs }: TimeRange): void {
   const columns = Math.max(1, Math.round(plot.bbox.width));

@@ -4,13 +4,14 @@ import { connections } from '../../state/connections.ts';
 import { useStore } from '../../state/store.ts';
 import { keepCharts, keptCharts } from './kept-charts.ts';
 import { SERIES_MAX, WINDOW_SECONDS } from './limits.ts';
-import { arranged } from './panels.ts';
 import { Recorder } from './recorder.ts';
 import { type SampleSource, type Series, seriesKey } from './series.ts';
 
 export interface ChartsState {
   readonly series: readonly Series[];
   readonly windowSeconds: number;
+  /** A chart for each series, or one for all. */
+  readonly isSplit: boolean;
   /** The end of a paused window, in milliseconds since 1970; undefined while it follows the clock. */
   readonly heldAtMs: number | undefined;
 }
@@ -18,6 +19,7 @@ export interface ChartsState {
 export const useCharts = create<ChartsState>(() => ({
   series: [],
   windowSeconds: WINDOW_SECONDS[1],
+  isSplit: false,
   heldAtMs: undefined,
 }));
 
@@ -46,7 +48,7 @@ export function addSeries(
   source: SampleSource,
 ): 'added' | 'exists' | 'full' {
   const { series } = useCharts.getState();
-  const added: Series = { id: newId(), connectionId, topicFilter, source, isHidden: false, chart: 0 };
+  const added: Series = { id: newId(), connectionId, topicFilter, source, isHidden: false };
   if (series.some((known) => seriesKey(known) === seriesKey(added))) return 'exists';
   if (series.length >= SERIES_MAX) return 'full';
   recorderOf(connectionId).add(added, connections.get(connectionId).messages);
@@ -69,17 +71,6 @@ export function toggleSeries(id: string): void {
   useCharts.setState({
     series: series.map((known) => (known.id === id ? { ...known, isHidden: !known.isHidden } : known)),
   });
-}
-
-/** Shows a series in another chart. */
-export function moveSeries(id: string, chart: number): void {
-  const { series } = useCharts.getState();
-  useCharts.setState({ series: series.map((known) => (known.id === id ? { ...known, chart } : known)) });
-}
-
-/** A chart for each series, or one for all. */
-export function arrangeCharts(isSplit: boolean): void {
-  useCharts.setState(({ series }) => ({ series: arranged(series, isSplit) }));
 }
 
 /** Deletes all samples; the series go on. */
@@ -116,11 +107,11 @@ useStore.subscribe(({ profiles }, before) => {
 
 /** Restores the series of the last visit, and stores them from now on. Called when the profiles are known. */
 function resumeCharts(): void {
-  const { series, windowSeconds } = keptCharts();
+  const { series, windowSeconds, isSplit } = keptCharts();
   const { profiles } = useStore.getState();
   const known = series.filter(({ connectionId }) => profiles.some(({ id }) => id === connectionId));
   for (const one of known) recorderOf(one.connectionId).add(one, connections.get(one.connectionId).messages);
-  useCharts.setState({ series: known, windowSeconds });
+  useCharts.setState({ series: known, windowSeconds, isSplit });
   useCharts.subscribe(keepCharts);
 }
 

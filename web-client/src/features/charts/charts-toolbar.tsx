@@ -1,6 +1,5 @@
 import { Button, Group, SegmentedControl } from '@mantine/core';
 import {
-  IconArrowsHorizontal,
   IconDownload,
   IconLayoutRows,
   IconPlayerPause,
@@ -8,60 +7,43 @@ import {
   IconPlus,
   IconTrash,
 } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { useEffect } from 'react';
+import { t } from '../../i18n/index.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
-import { arrangeCharts, clearSamples, useCharts } from './charts-store.ts';
+import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { clearSamples, useCharts } from './charts-store.ts';
 import classes from './charts-view.module.css';
 import { WINDOW_SECONDS } from './limits.ts';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
 interface ChartsToolbarProps {
-  readonly isOneChart: boolean;
-  /** A range of the window is selected. */
-  readonly isZoomed: boolean;
   readonly add: () => void;
-  readonly selectRange: () => void;
-  readonly clearRange: () => void;
-  readonly toggleHeld: () => void;
   readonly exportCsv: () => void;
-  readonly exportPng: () => void;
 }
 
 /** The tools above the charts. */
-export function ChartsToolbar({ isOneChart, isZoomed, add, ...does }: ChartsToolbarProps) {
-  const { t } = useTranslation();
-  const { series } = useCharts();
+export function ChartsToolbar({ add, exportCsv }: ChartsToolbarProps) {
+  const { series, isSplit } = useCharts();
   return (
     <div className={classes.toolbar}>
-      <WindowControl clearRange={does.clearRange} />
+      <WindowControl />
       <Button variant="default" leftSection={<IconPlus {...ICON} />} onClick={add}>
         {t('charts.add')}
-      </Button>
-      <Button
-        variant={isZoomed ? 'light' : 'default'}
-        aria-pressed={isZoomed}
-        leftSection={<IconArrowsHorizontal {...ICON} />}
-        onClick={isZoomed ? does.clearRange : does.selectRange}
-      >
-        {t('charts.range.select')}
       </Button>
       <Button
         variant="default"
         disabled={series.length < 2}
         leftSection={<IconLayoutRows {...ICON} />}
-        onClick={() => arrangeCharts(isOneChart)}
+        onClick={() => useCharts.setState({ isSplit: !isSplit })}
       >
-        {t(isOneChart ? 'charts.split' : 'charts.join')}
+        {t(isSplit ? 'charts.join' : 'charts.split')}
       </Button>
       <Group gap={4} ml="auto" wrap="nowrap">
-        <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={does.exportCsv}>
+        <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={exportCsv}>
           {t('charts.exportCsv')}
         </Button>
-        <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={does.exportPng}>
-          {t('charts.exportPng')}
-        </Button>
-        <HoldButton toggleHeld={does.toggleHeld} />
+        <HoldButton />
         <IconButton label={t('charts.clear')} onClick={clearSamples}>
           <IconTrash size={16} stroke={1.5} />
         </IconButton>
@@ -70,8 +52,11 @@ export function ChartsToolbar({ isOneChart, isZoomed, add, ...does }: ChartsTool
   );
 }
 
-function WindowControl({ clearRange }: Pick<ChartsToolbarProps, 'clearRange'>) {
-  const { t } = useTranslation();
+function toggleHeld(): void {
+  useCharts.setState(({ heldAtMs }) => ({ heldAtMs: heldAtMs === undefined ? Date.now() : undefined }));
+}
+
+function WindowControl() {
   const { windowSeconds } = useCharts();
   return (
     <SegmentedControl
@@ -81,18 +66,15 @@ function WindowControl({ clearRange }: Pick<ChartsToolbarProps, 'clearRange'>) {
         label: t(`charts.windows.w${seconds}`),
       }))}
       value={String(windowSeconds)}
-      onChange={(value) => {
-        clearRange();
-        useCharts.setState({ windowSeconds: Number(value) });
-      }}
+      onChange={(value) => useCharts.setState({ windowSeconds: Number(value) })}
     />
   );
 }
 
-function HoldButton({ toggleHeld }: Pick<ChartsToolbarProps, 'toggleHeld'>) {
-  const { t } = useTranslation();
+function HoldButton() {
   const { heldAtMs } = useCharts();
   const isHeld = heldAtMs !== undefined;
+  useEffect(() => provideShortcut('pause', toggleHeld), []);
   return (
     <Button
       variant={isHeld ? 'filled' : 'default'}

@@ -1,32 +1,26 @@
-import { Button, Center, EmptyState } from '@mantine/core';
+import { Button, Center, EmptyState, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChartLine, IconPlus } from '@tabler/icons-react';
-import { type ComponentProps, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
-import type uPlot from 'uplot';
-import { useActiveProfile } from '../../state/hooks.ts';
+import { useEffect, useMemo, useState } from 'react';
+import { t } from '../../i18n/index.ts';
+import { useActiveProfile, useConnection, useLogEnd } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
-import { formatDateTime } from '../../ui/format.ts';
-import { usePlotColors } from '../../ui/plot.tsx';
 import { fileName, saveBlob } from '../../ui/save-file.ts';
-import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { pathText } from '../decode/json-path.ts';
 import { AddSeriesDialog } from './add-series-dialog.tsx';
 import { Chart } from './chart.tsx';
-import type { ChartEvents } from './chart-options.ts';
 import { shownRange, type TimeRange } from './chart-window.ts';
-import { recordingOf, useCharts } from './charts-store.ts';
+import { addSeries, recordingOf, useCharts } from './charts-store.ts';
 import { ChartsToolbar } from './charts-toolbar.tsx';
 import classes from './charts-view.module.css';
 import { csvOf } from './export-csv.ts';
-import { pngOf } from './export-png.ts';
 import type { WINDOW_SECONDS } from './limits.ts';
-import { type Panel, panelsOf } from './panels.ts';
-import { RangeBar } from './range-bar.tsx';
+import { panelsOf } from './panels.ts';
 import type { Series } from './series.ts';
 import { SeriesTable } from './series-table.tsx';
+import { suggestions } from './suggestions.ts';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
@@ -35,7 +29,6 @@ const TABLE_INTERVAL_MS = 250;
 
 /** Numbers over time: of payloads, latencies, and missing messages. */
 export function ChartsView() {
-  const { t } = useTranslation();
   const profile = useActiveProfile();
   const { series } = useCharts();
   const [isAdding, adding] = useDisclosure();
@@ -49,7 +42,8 @@ export function ChartsView() {
             title={t('charts.none')}
             description={t('charts.noneAdvice')}
           >
-            <Button leftSection={<IconPlus {...ICON} />} onClick={adding.open}>
+            <Suggestions id={profile.id} />
+            <Button variant="default" leftSection={<IconPlus {...ICON} />} onClick={adding.open}>
               {t('charts.add')}
             </Button>
           </EmptyState>
@@ -62,59 +56,56 @@ export function ChartsView() {
   );
 }
 
+/** Numbers of the newest messages, each a click away. */
+function Suggestions({ id }: { readonly id: string }) {
+  const { messages } = useConnection(id);
+  useLogEnd(messages);
+  const found = suggestions(messages);
+  if (found.length === 0) return null;
+  return (
+    <Stack gap={4} align="stretch" role="group" aria-label={t('charts.suggested')} maw={460}>
+      <Text size="xs" c="dimmed">
+        {t('charts.suggested')}
+      </Text>
+      {found.map(({ topic, path }) => (
+        <Button
+          key={topic}
+          variant="light"
+          justify="flex-start"
+          onClick={() => addSeries(id, topic, { kind: 'value', path })}
+        >
+          {`${visibleText(topic)} ${pathText(path)}`}
+        </Button>
+      ))}
+    </Stack>
+  );
+}
+
 /** The charts with their tools and their table. */
 function Board({ add }: { readonly add: () => void }) {
-  const { t } = useTranslation();
-  const { series, windowSeconds, heldAtMs } = useCharts();
-  const plots = useRef(new Map<number, uPlot>());
-  const panels = useMemo(() => panelsOf(series), [series]);
+  const { series, windowSeconds, heldAtMs, isSplit } = useCharts();
+  const panels = useMemo(() => panelsOf(series, isSplit), [series, isSplit]);
   const [cursorAtMs, setCursorAtMs] = useState<number>();
-  const { zoomed, setZoomed, clearRange, range, toggleHeld, events } = useRange(setCursorAtMs);
-  const { exportCsv, exportPng } = useExports(range, panels, plots.current);
+  const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, Date.now());
   const connectionNames = useConnectionNames(series);
   useTick(TABLE_INTERVAL_MS);
-  useEffect(() => provideShortcut('pause', toggleHeld), [toggleHeld]);
-  /** A zoom without the mouse: half of the window, which the slider changes. */
-  const selectMiddle = (): void => {
-    const { fromMs, toMs } = range();
-    const quarter = (toMs - fromMs) / 4;
-    events.onZoom(fromMs + quarter, toMs - quarter);
-  };
   const windowName = t(`charts.windows.w${windowSeconds as (typeof WINDOW_SECONDS)[number]}`);
   return (
     <>
-      <ChartsToolbar
-        isOneChart={panels.length === 1}
-        isZoomed={zoomed !== undefined}
-        add={add}
-        selectRange={selectMiddle}
-        clearRange={clearRange}
-        toggleHeld={toggleHeld}
-        exportCsv={exportCsv}
-        exportPng={() => void exportPng()}
-      />
-      {zoomed !== undefined && (
-        <RangeBar
-          selected={zoomed}
-          whole={shownRange(windowSeconds, heldAtMs, undefined, Date.now())}
-          onSelect={setZoomed}
-          onClear={clearRange}
-        />
-      )}
+      <ChartsToolbar add={add} exportCsv={() => exportCsv(range())} />
       <div className={classes.charts} data-several={panels.length > 1 || undefined}>
-        {panels.map(({ chart, series: own, shown: count }, index) => (
-          <div className={classes.chart} key={chart}>
-            <PanelChart
-              chart={chart}
-              plots={plots.current}
+        {panels.map((own, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a chart has no other name
+          <div className={classes.chart} key={index}>
+            <Chart
               label={t(panels.length > 1 ? 'charts.numbered' : 'charts.chart', {
                 number: index + 1,
-                count,
+                count: own.filter(({ isHidden }) => !isHidden).length,
                 window: windowName,
               })}
               series={own}
               range={range}
-              events={events}
+              onCursor={setCursorAtMs}
             />
           </div>
         ))}
@@ -127,62 +118,18 @@ function Board({ add }: { readonly add: () => void }) {
           range={range()}
           cursorAtMs={cursorAtMs}
           connectionNames={connectionNames}
-          isRange={zoomed !== undefined}
         />
       </div>
     </>
   );
 }
 
-/** The time that is shown: the window, which may be held, or a range of it that the user has selected. */
-function useRange(onCursor: ChartEvents['onCursor']) {
-  const { windowSeconds, heldAtMs } = useCharts();
-  const [zoomed, setZoomed] = useState<TimeRange>();
-  const clearRange = useCallback(() => setZoomed(undefined), []);
-  const toggleHeld = useCallback(() => {
-    setZoomed(undefined);
-    useCharts.setState(({ heldAtMs: held }) => ({ heldAtMs: held === undefined ? Date.now() : undefined }));
-  }, []);
-  const events = useMemo(
-    (): ChartEvents => ({
-      onCursor,
-      onZoom: (fromMs, toMs) => {
-        useCharts.setState(({ heldAtMs: held }) => ({ heldAtMs: held ?? Date.now() }));
-        setZoomed({ fromMs, toMs });
-      },
-      onZoomOut: clearRange,
-    }),
-    [onCursor, clearRange],
-  );
-  const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, zoomed, Date.now());
-  return { zoomed, setZoomed, clearRange, range, toggleHeld, events };
-}
-
-/** Saves the shown range as numbers, and as a picture of what is drawn. */
-function useExports(range: () => TimeRange, panels: readonly Panel[], plots: ReadonlyMap<number, uPlot>) {
-  const { t } = useTranslation();
-  const { series } = useCharts();
-  const colors = usePlotColors();
-  const exportCsv = (): void => {
-    const shown = series.filter(({ isHidden }) => !isHidden);
-    const recordings = shown.map(recordingOf).filter((recording) => recording !== undefined);
-    const { fromMs, toMs } = range();
-    const blob = new Blob([...csvOf(recordings, fromMs, toMs)], { type: 'text/csv' });
-    saveBlob(fileName('charts', 'csv'), blob);
-  };
-  const exportPng = async (): Promise<void> => {
-    const drawn = panels.map(({ chart }) => plots.get(chart)).filter((plot) => plot !== undefined);
-    if (drawn.length === 0) return;
-    const { fromMs, toMs } = range();
-    const legend = series.flatMap(({ topicFilter, source, isHidden }, index) => {
-      const what = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
-      const color = colors.lines[index % colors.lines.length] ?? colors.text;
-      return isHidden ? [] : [{ name: `${visibleText(topicFilter)} ${what}`, color }];
-    });
-    const title = `${formatDateTime(fromMs)} – ${formatDateTime(toMs)}`;
-    saveBlob(fileName('charts', 'png'), await pngOf(drawn, title, legend, colors));
-  };
-  return { exportCsv, exportPng };
+/** Saves the samples of the window. */
+function exportCsv({ fromMs, toMs }: TimeRange): void {
+  const shown = useCharts.getState().series.filter(({ isHidden }) => !isHidden);
+  const recordings = shown.map(recordingOf).filter((recording) => recording !== undefined);
+  const blob = new Blob([...csvOf(recordings, fromMs, toMs)], { type: 'text/csv' });
+  saveBlob(fileName('charts', 'csv'), blob);
 }
 
 /** By id. Undefined: all series are of one connection, which needs no name. */
@@ -192,23 +139,6 @@ function useConnectionNames(series: readonly Series[]): ReadonlyMap<string, stri
     const isOfSeveral = new Set(series.map(({ connectionId }) => connectionId)).size > 1;
     return isOfSeveral ? new Map(profiles.map(({ id, name }) => [id, name])) : undefined;
   }, [series, profiles]);
-}
-
-interface PanelChartProps extends Omit<ComponentProps<typeof Chart>, 'onPlot'> {
-  readonly chart: number;
-  /** Gives access to its plot for the picture. */
-  readonly plots: Map<number, uPlot>;
-}
-
-function PanelChart({ chart, plots, ...props }: PanelChartProps) {
-  const onPlot = useCallback(
-    (made: uPlot | undefined) => {
-      if (made === undefined) plots.delete(chart);
-      else plots.set(chart, made);
-    },
-    [chart, plots],
-  );
-  return <Chart {...props} onPlot={onPlot} />;
 }
 
 /** Renders again at this interval in milliseconds. */

@@ -1,4 +1,4 @@
-import { flag, integer, membersOf, oneOf, text } from '../../engine/read-members.ts';
+import { flag, membersOf, oneOf, text } from '../../engine/read-members.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { readStored, writeStored } from '../../state/stored.ts';
 import { SERIES_MAX, WINDOW_SECONDS } from './limits.ts';
@@ -13,6 +13,7 @@ const PATH_LENGTH_MAX = 100;
 export interface KeptCharts {
   readonly series: readonly Series[];
   readonly windowSeconds: number;
+  readonly isSplit: boolean;
 }
 
 export function keptCharts(): KeptCharts {
@@ -20,19 +21,21 @@ export function keptCharts(): KeptCharts {
 }
 
 /** The recording of a file does not exist after a reload. */
-export function keepCharts({ series, windowSeconds }: KeptCharts): void {
+export function keepCharts({ series, windowSeconds, isSplit }: KeptCharts): void {
   writeStored(KEY, {
     series: series.filter(({ connectionId }) => !isRecording(connectionId)),
     windowSeconds,
+    isSplit,
   });
 }
 
 /** @param value perhaps from another version of the page: invalid entries are omitted */
 export function readCharts(value: unknown): KeptCharts {
-  const { series, windowSeconds } = membersOf(value) ?? {};
+  const { series, windowSeconds, isSplit } = membersOf(value) ?? {};
   return {
     series: Array.isArray(series) ? series.slice(0, SERIES_MAX).flatMap(readSeries) : [],
     windowSeconds: oneOf(windowSeconds, WINDOW_SECONDS) ?? WINDOW_SECONDS[1],
+    isSplit: flag(isSplit) ?? false,
   };
 }
 
@@ -42,8 +45,7 @@ function readSeries(value: unknown): readonly Series[] {
   const source = readSource(read.source);
   if (id === undefined || connectionId === undefined || topicFilter === undefined || source === undefined)
     return [];
-  const chart = integer(read.chart, 0, SERIES_MAX) ?? 0;
-  return [{ id, connectionId, topicFilter, source, isHidden: flag(read.isHidden) ?? false, chart }];
+  return [{ id, connectionId, topicFilter, source, isHidden: flag(read.isHidden) ?? false }];
 }
 
 function readSource(value: unknown): SampleSource | undefined {

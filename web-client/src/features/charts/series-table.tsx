@@ -1,23 +1,16 @@
-import { NativeSelect } from '@mantine/core';
 import { IconEye, IconEyeOff, IconX } from '@tabler/icons-react';
-import { Fragment, useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
+import { Fragment } from 'react';
+import { t } from '../../i18n/index.ts';
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { pathText } from '../decode/json-path.ts';
 import type { TimeRange } from './chart-window.ts';
-import { moveSeries, recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
+import { recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
 import classes from './charts-view.module.css';
-import { SERIES_MAX } from './limits.ts';
-import { nextChart } from './panels.ts';
-import { rangeStatisticsOf } from './range-statistics.ts';
 import { type Series, scaleOf } from './series.ts';
 import { statisticsOf } from './statistics.ts';
-
-/** The columns for a selected range, besides the fixed columns. */
-const RANGE_COLUMNS = ['median', 'percentile95', 'deviation', 'change', 'perSecond'] as const;
 
 interface SeriesTableProps {
   readonly series: readonly Series[];
@@ -26,16 +19,12 @@ interface SeriesTableProps {
   readonly cursorAtMs: number | undefined;
   /** Names of connections, if the series belong to several. */
   readonly connectionNames: ReadonlyMap<string, string> | undefined;
-  /** Whether a range is selected: then there are more columns. */
-  readonly isRange: boolean;
 }
 
 const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
 
 /** The series in numbers: exact values, also for users who cannot see the chart. */
-export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRange }: SeriesTableProps) {
-  const { t } = useTranslation();
-  const next = nextChart(series);
+export function SeriesTable({ series, range, cursorAtMs, connectionNames }: SeriesTableProps) {
   return (
     <table className={classes.table} aria-label={t('charts.table')}>
       <thead>
@@ -46,13 +35,6 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRang
           <th scope="col">{t('charts.columns.mean')}</th>
           <th scope="col">{t('charts.columns.max')}</th>
           <th scope="col">{t('charts.columns.count')}</th>
-          {isRange &&
-            RANGE_COLUMNS.map((name) => (
-              <th scope="col" key={name}>
-                {t(`charts.columns.${name}`)}
-              </th>
-            ))}
-          <th scope="col">{t('charts.columns.chart')}</th>
           <td />
         </tr>
       </thead>
@@ -64,8 +46,6 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRang
             index={index}
             range={range}
             cursorAtMs={cursorAtMs}
-            isRange={isRange}
-            next={next}
             connectionName={connectionNames?.get(one.connectionId)}
           />
         ))}
@@ -74,16 +54,13 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRang
   );
 }
 
-interface RowProps extends Pick<SeriesTableProps, 'range' | 'cursorAtMs' | 'isRange'> {
-  /** The number of a new chart. */
-  readonly next: number;
+interface RowProps extends Pick<SeriesTableProps, 'range' | 'cursorAtMs'> {
   readonly series: Series;
   readonly index: number;
   readonly connectionName: string | undefined;
 }
 
-function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }: RowProps) {
-  const { t } = useTranslation();
+function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
   const { lines } = usePlotColors();
   const recording = recordingOf(series);
   const statistics = recording && statisticsOf(recording.samples, range.fromMs, range.toMs);
@@ -94,14 +71,6 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
     if (value === undefined) return '–';
     return scaleOf(series) === 'milliseconds' ? formatDuration(value) : number.format(value);
   };
-  // Sorted again only if the range holds other samples.
-  const count = statistics?.count ?? 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the count tells that the samples are others
-  const more = useMemo(
-    () => (isRange && recording ? rangeStatisticsOf(recording.samples, range.fromMs, range.toMs) : undefined),
-    [isRange, recording, range.fromMs, range.toMs, count],
-  );
-  const plain = (value: number | undefined): string => (value === undefined ? '–' : number.format(value));
   const current = cursorAtMs === undefined ? statistics?.last : valueNear(series, cursorAtMs);
   const notes = [
     ...(recording !== undefined && recording.withoutNumber > 0
@@ -131,23 +100,6 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
       <td>{shown(statistics?.mean)}</td>
       <td>{shown(statistics?.max)}</td>
       <td>{formatCount(statistics?.count ?? 0)}</td>
-      {isRange &&
-        RANGE_COLUMNS.map((column) => (
-          <td key={column}>{column === 'perSecond' ? plain(more?.perSecond) : shown(more?.[column])}</td>
-        ))}
-      <td>
-        <NativeSelect
-          miw={72}
-          size="xs"
-          aria-label={t('charts.chartOf', { name })}
-          data={Array.from({ length: Math.min(next + 1, SERIES_MAX) }, (_, chart) => ({
-            value: String(chart),
-            label: chart === next ? t('charts.newChart') : String(chart + 1),
-          }))}
-          value={String(series.chart)}
-          onChange={(event) => moveSeries(series.id, Number(event.currentTarget.value))}
-        />
-      </td>
       <td>
         <span className={classes.actions}>
           <IconButton

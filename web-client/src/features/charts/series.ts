@@ -17,16 +17,10 @@ export interface Series {
   readonly topicFilter: string;
   readonly source: SampleSource;
   readonly isHidden: boolean;
-  /** The chart that shows it, from 0. */
-  readonly chart: number;
 }
 
 /** The same for two series that would draw the same line. */
-export function seriesKey({
-  connectionId,
-  topicFilter,
-  source,
-}: Omit<Series, 'id' | 'isHidden' | 'chart'>): string {
+export function seriesKey({ connectionId, topicFilter, source }: Omit<Series, 'id' | 'isHidden'>): string {
   const what = source.kind === 'value' ? pathText(source.path) : source.kind;
   return JSON.stringify([connectionId, topicFilter, what]);
 }

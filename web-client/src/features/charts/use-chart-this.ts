@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { say } from '../../ui/notice.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { pathText } from '../decode/json-path.ts';
@@ -8,7 +8,6 @@ import type { SampleSource } from './series.ts';
 
 /** Adds a series from any place that shows a number, and offers a link to the charts. */
 export function useChartThis(): (connectionId: string, topicFilter: string, source: SampleSource) => void {
-  const { t } = useTranslation();
   return (connectionId, topicFilter, source) => {
     const outcome = addSeries(connectionId, topicFilter, source);
     const name = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);

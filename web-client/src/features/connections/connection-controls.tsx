@@ -1,5 +1,7 @@
 import { Button, Group, Menu } from '@mantine/core';
 import {
+  IconArrowDown,
+  IconArrowUp,
   IconCopy,
   IconCut,
   IconDots,
@@ -11,14 +13,13 @@ import {
   IconShare,
   IconTrash,
 } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { connectProfile, disconnectProfile, duplicateProfile } from '../../state/profiles.ts';
+import { connectProfile, disconnectProfile, duplicateProfile, editProfile } from '../../state/profiles.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { closeRecording } from '../../state/recordings.ts';
-import { openView } from '../../state/routes.ts';
 import { useStore } from '../../state/store.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import classes from './connection-controls.module.css';
@@ -27,7 +28,6 @@ const ICON = { size: 16, stroke: 1.5 } as const;
 
 /** Connect, disconnect, and the other actions on a connection. */
 export function ConnectionControls({ profile }: { readonly profile: ConnectionProfile }) {
-  const { t } = useTranslation();
   const { id } = profile;
   const { phase } = useStatus(id);
   if (isRecording(id)) return <CloseRecording id={id} />;
@@ -57,7 +57,6 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
 
 /** A file of messages has no server. */
 function CloseRecording({ id }: { readonly id: string }) {
-  const { t } = useTranslation();
   return (
     <Button variant="default" size="compact-xs" onClick={() => closeRecording(id)}>
       {t('connections.closeRecording')}
@@ -72,7 +71,6 @@ function ConnectionMenu({
   readonly profile: ConnectionProfile;
   readonly isConnected: boolean;
 }) {
-  const { t } = useTranslation();
   const { id, name } = profile;
   return (
     <Menu position="bottom-start">
@@ -82,7 +80,7 @@ function ConnectionMenu({
         </IconButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconSettings {...ICON} />} onClick={() => openView('connection')}>
+        <Menu.Item leftSection={<IconSettings {...ICON} />} onClick={() => editProfile(id)}>
           {t('connections.edit')}
         </Menu.Item>
         <Menu.Item
@@ -96,6 +94,18 @@ function ConnectionMenu({
           onClick={() => useStore.setState({ question: { type: 'share', id } })}
         >
           {t('connections.share')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconArrowDown {...ICON} />}
+          onClick={() => useStore.setState({ question: { type: 'import' } })}
+        >
+          {t('connections.import')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconArrowUp {...ICON} />}
+          onClick={() => useStore.setState({ question: { type: 'export' } })}
+        >
+          {t('connections.export')}
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item

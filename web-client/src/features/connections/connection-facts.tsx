@@ -1,14 +1,15 @@
 import { DataList, Paper, Text, Title } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { endOfToken } from '../../engine/token-end.ts';
 import type { SessionFacts, Traffic } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
+import { secretsOf } from '../../state/secrets.ts';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 
 const NEVER_SECONDS = 0xffff_ffff;
 
 /** The fields of CONNACK, and the traffic since. */
 export function ConnectionFacts({ id }: { readonly id: string }) {
-  const { t } = useTranslation();
   const { session, traffic } = useStatus(id);
   return (
     <Paper withBorder p="md" bg="var(--apus-surface)">
@@ -20,7 +21,7 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
           {t('connections.facts.none')}
         </Text>
       ) : (
-        <SessionList session={session} />
+        <SessionList session={session} endsAtMs={endOfToken(secretsOf(id).token)} />
       )}
       <Title order={3} size="h6" mt="md" mb="xs">
         {t('connections.facts.traffic')}
@@ -30,13 +31,24 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
   );
 }
 
-function SessionList({ session }: { readonly session: SessionFacts }) {
-  const { t } = useTranslation();
+interface SessionListProps {
+  readonly session: SessionFacts;
+  /** The end of the token, if there is one. */
+  readonly endsAtMs: number | undefined;
+}
+
+function SessionList({ session, endsAtMs }: SessionListProps) {
+  return <Facts facts={[...factsOf(session, endsAtMs), ...session.userProperties]} />;
+}
+
+type FactOf = readonly [label: string, value: string | undefined];
+
+function factsOf(session: SessionFacts, endsAtMs: number | undefined): readonly FactOf[] {
   const seconds = (value: number): string => `${formatCount(value)} ${t('connections.editor.seconds')}`;
   const available = (is: boolean): string =>
-    is ? t('connections.facts.available') : t('connections.facts.notAvailable');
-  const limit = (value: number | undefined): string =>
-    value === undefined ? t('connections.facts.unlimited') : formatCount(value);
+    t(is ? 'connections.facts.available' : 'connections.facts.notAvailable');
+  const limit = (value: number | undefined, format: (value: number) => string): string =>
+    value === undefined ? t('connections.facts.unlimited') : format(value);
   const expiry = session.sessionExpiryIntervalSeconds ?? 0;
   const expiryText =
     expiry === NEVER_SECONDS
@@ -45,83 +57,64 @@ function SessionList({ session }: { readonly session: SessionFacts }) {
         ? t('connections.facts.atOnce')
         : seconds(expiry);
   return (
-    <DataList size="xs" gap={4} labelWidth="150px">
-      <Fact label={t('connections.facts.since')} value={formatDateTime(session.connectedAtMs)} />
-      <Fact label={t('connections.facts.clientId')} value={session.clientId} />
-      <Fact
-        label={t('connections.facts.session')}
-        value={
-          session.sessionPresent ? t('connections.facts.sessionPresent') : t('connections.facts.sessionNew')
-        }
-      />
-      <Fact label={t('connections.facts.sessionExpiry')} value={expiryText} />
-      <Fact label={t('connections.facts.keepAlive')} value={seconds(session.keepAliveSeconds)} />
-      <Fact label={t('connections.facts.maximumQos')} value={String(session.maximumQos)} />
-      <Fact label={t('connections.facts.receiveMaximum')} value={limit(session.receiveMaximum)} />
-      <Fact
-        label={t('connections.facts.maximumPacketSize')}
-        value={
-          session.maximumPacketSizeBytes === undefined
-            ? t('connections.facts.unlimited')
-            : formatBytes(session.maximumPacketSizeBytes)
-        }
-      />
-      <Fact
-        label={t('connections.facts.topicAliasMaximum')}
-        value={formatCount(session.topicAliasMaximum ?? 0)}
-      />
-      <Fact label={t('connections.facts.retain')} value={available(session.retainAvailable)} />
-      <Fact label={t('connections.facts.wildcards')} value={available(session.wildcardAvailable)} />
-      <Fact
-        label={t('connections.facts.identifiers')}
-        value={available(session.subscriptionIdentifiersAvailable)}
-      />
-      <Fact label={t('connections.facts.shared')} value={available(session.sharedAvailable)} />
-      <Fact label={t('connections.facts.responseInformation')} value={session.responseInformation} />
-      <Fact label={t('connections.facts.serverReference')} value={session.serverReference} />
-      <Fact label={t('connections.facts.reasonString')} value={session.reasonString} />
-      {session.userProperties.map(([name, value]) => (
-        <Fact key={`${name}=${value}`} label={name} value={value} />
-      ))}
-    </DataList>
-  );
+    [
+      ['since', formatDateTime(session.connectedAtMs)],
+      ['tokenEnds', endsAtMs === undefined ? undefined : formatDateTime(endsAtMs)],
+      ['clientId', session.clientId],
+      ['session', t(`connections.facts.${session.sessionPresent ? 'sessionPresent' : 'sessionNew'}`)],
+      ['sessionExpiry', expiryText],
+      ['keepAlive', seconds(session.keepAliveSeconds)],
+      ['maximumQos', String(session.maximumQos)],
+      ['receiveMaximum', limit(session.receiveMaximum, formatCount)],
+      ['maximumPacketSize', limit(session.maximumPacketSizeBytes, formatBytes)],
+      ['topicAliasMaximum', formatCount(session.topicAliasMaximum ?? 0)],
+      ['retain', available(session.retainAvailable)],
+      ['wildcards', available(session.wildcardAvailable)],
+      ['identifiers', available(session.subscriptionIdentifiersAvailable)],
+      ['shared', available(session.sharedAvailable)],
+      ['responseInformation', session.responseInformation],
+      ['serverReference', session.serverReference],
+      ['reasonString', session.reasonString],
+    ] as const
+  ).map(([name, value]) => [t(`connections.facts.${name}`), value]);
 }
 
 function TrafficList({ traffic }: { readonly traffic: Traffic }) {
-  const { t } = useTranslation();
+  const { messagesIn, bytesIn, messagesOut, bytesOut, dropped, skipped, gateway } = traffic;
   const both = (messages: number, bytes: number): string =>
     t('connections.facts.messagesAndBytes', { messages: formatCount(messages), bytes: formatBytes(bytes) });
-  const { gateway } = traffic;
+  const some = (count: number): string | undefined => (count === 0 ? undefined : formatCount(count));
+  const frames = gateway && `${formatCount(gateway.framesSent)}, ${formatCount(gateway.framesReceived)}`;
   return (
-    <DataList size="xs" gap={4} labelWidth="150px">
-      <Fact label={t('connections.facts.received')} value={both(traffic.messagesIn, traffic.bytesIn)} />
-      <Fact label={t('connections.facts.sent')} value={both(traffic.messagesOut, traffic.bytesOut)} />
-      {traffic.dropped > 0 && (
-        <Fact label={t('connections.facts.dropped')} value={formatCount(traffic.dropped)} />
-      )}
-      {traffic.skipped > 0 && (
-        <Fact label={t('connections.facts.skipped')} value={formatCount(traffic.skipped)} />
-      )}
-      {gateway !== undefined && (
-        <>
-          <Fact
-            label={t('connections.facts.frames')}
-            value={`${formatCount(gateway.framesSent)}, ${formatCount(gateway.framesReceived)}`}
-          />
-          <Fact label={t('connections.facts.billed')} value={formatCount(gateway.messagesBilled)} />
-        </>
-      )}
-    </DataList>
+    <Facts
+      facts={(
+        [
+          ['received', both(messagesIn, bytesIn)],
+          ['sent', both(messagesOut, bytesOut)],
+          ['dropped', some(dropped)],
+          ['skipped', some(skipped)],
+          ['frames', frames],
+          ['billed', gateway && formatCount(gateway.messagesBilled)],
+        ] as const
+      ).map(([name, value]) => [t(`connections.facts.${name}`), value])}
+    />
   );
 }
 
-/** A row; omitted without a value. */
-function Fact({ label, value }: { readonly label: string; readonly value: string | undefined }) {
-  if (value === undefined || value === '') return null;
+/** Rows; one without a value is left out. */
+function Facts({ facts }: { readonly facts: readonly FactOf[] }) {
   return (
-    <DataList.Item>
-      <DataList.ItemLabel>{label}</DataList.ItemLabel>
-      <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{value}</DataList.ItemValue>
-    </DataList.Item>
+    <DataList size="xs" gap={4} labelWidth="150px">
+      {facts.map(
+        ([label, value]) =>
+          value !== undefined &&
+          value !== '' && (
+            <DataList.Item key={`${label}=${value}`}>
+              <DataList.ItemLabel>{label}</DataList.ItemLabel>
+              <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{value}</DataList.ItemValue>
+            </DataList.Item>
+          ),
+      )}
+    </DataList>
   );
 }

@@ -1,9 +1,11 @@
 import { Group, ScrollArea, TextInput, UnstyledButton } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { IconPlus, IconSettings } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
+import { editProfile } from '../../state/profiles.ts';
+import { isRecording } from '../../state/recording-ids.ts';
 import { useStore } from '../../state/store.ts';
 import { formatRate } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -15,7 +17,6 @@ const SEARCHED_FROM = 12;
 
 /** All connections with their state and rate; a click shows one. */
 export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) {
-  const { t } = useTranslation();
   const profiles = useStore((state) => state.profiles);
   const isReady = useStore((state) => state.isReady);
   const [sought, setSought] = useState('');
@@ -69,7 +70,6 @@ interface ConnectionItemProps {
 }
 
 function ConnectionItem({ profile, isAmongMany, onSelect }: ConnectionItemProps) {
-  const { t } = useTranslation();
   const isActive = useStore((state) => state.activeId === profile.id);
   const { phase, traffic } = useStatus(profile.id);
   const button = useRef<HTMLButtonElement>(null);
@@ -80,22 +80,36 @@ function ConnectionItem({ profile, isAmongMany, onSelect }: ConnectionItemProps)
     useStore.setState({ activeId: profile.id });
     onSelect();
   };
+  const name = profile.name === '' ? t('connections.unnamed') : profile.name;
   return (
-    <UnstyledButton
-      ref={button}
-      className={classes.item}
-      data-active={isActive || undefined}
-      aria-pressed={isActive}
-      onClick={select}
-      title={profile.url}
-    >
-      <StateDot phase={phase} />
-      <span className={classes.name}>{profile.name === '' ? t('connections.unnamed') : profile.name}</span>
-      {phase === 'connected' && traffic.messagesInPerSecond > 0 && (
-        <span className={classes.rate}>
-          {t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}
-        </span>
+    <div className={classes.entry} data-active={isActive || undefined}>
+      <UnstyledButton
+        ref={button}
+        className={classes.item}
+        aria-pressed={isActive}
+        onClick={select}
+        title={profile.url}
+      >
+        <StateDot phase={phase} />
+        <span className={classes.name}>{name}</span>
+        {phase === 'connected' && traffic.messagesInPerSecond > 0 && (
+          <span className={classes.rate}>
+            {t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}
+          </span>
+        )}
+      </UnstyledButton>
+      {isActive && !isRecording(profile.id) && (
+        <IconButton
+          label={t('connections.editOf', { name })}
+          size={24}
+          onClick={() => {
+            editProfile(profile.id);
+            onSelect();
+          }}
+        >
+          <IconSettings size={15} stroke={1.5} />
+        </IconButton>
       )}
-    </UnstyledButton>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { deleteProfile } from '../../state/profiles.ts';
 import { dropEdit } from './edits-store.ts';
 
@@ -10,7 +10,6 @@ interface DialogProps {
 }
 
 export function DeleteDialog({ profile, close }: DialogProps) {
-  const { t } = useTranslation();
   const remove = (): void => {
     void deleteProfile(profile.id);
     dropEdit(profile.id);

@@ -1,11 +1,10 @@
 import { Button, Center, EmptyState } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { useStore } from '../../state/store.ts';
 
 /** Shown by a view of a connection if there is none. */
 export function EmptyConnection() {
-  const { t } = useTranslation();
   const add = (): void => useStore.setState({ question: { type: 'new' } });
   return (
     <Center p="md">

@@ -1,8 +1,8 @@
 import { Select, Switch, TextInput } from '@mantine/core';
 import { IconDice5 } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { makeClientId, withSplitUrl } from './connection-form.ts';
@@ -19,7 +19,6 @@ interface ProfileProps {
 
 /** The server, the client identifier, and the session. */
 export function GeneralFields({ form, onChange }: FieldsProps) {
-  const { t } = useTranslation();
   const { profile } = form;
   const set = (changes: Partial<ConnectionProfile>): void =>
     onChange({ ...form, profile: { ...profile, ...changes } });
@@ -52,7 +51,6 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
 
 /** The URL. Credentials in it move to their own fields. */
 function AddressField({ form, onChange }: FieldsProps) {
-  const { t } = useTranslation();
   const [isSplit, setSplit] = useState(false);
   const { profile } = form;
   const split = (): void => {
@@ -73,7 +71,6 @@ function AddressField({ form, onChange }: FieldsProps) {
 }
 
 function ProtocolFields({ profile, set }: ProfileProps) {
-  const { t } = useTranslation();
   return (
     <>
       <Select
@@ -100,7 +97,6 @@ function ProtocolFields({ profile, set }: ProfileProps) {
 }
 
 function ClientIdField({ profile, set }: ProfileProps) {
-  const { t } = useTranslation();
   return (
     <TextInput
       label={t('connections.editor.clientId')}
@@ -123,7 +119,6 @@ function ClientIdField({ profile, set }: ProfileProps) {
 
 /** Keep Alive, and the waits before a connection is given up or made anew. */
 function TimeFields({ profile, set }: ProfileProps) {
-  const { t } = useTranslation();
   return (
     <>
       <OptionalNumberInput

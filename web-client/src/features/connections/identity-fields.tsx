@@ -1,11 +1,10 @@
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { type FieldsProps, Section, Wide } from './section.tsx';
 
 /** The identity with which the client connects. */
 export function IdentityFields({ form, onChange }: FieldsProps) {
-  const { t } = useTranslation();
   const { profile, secrets } = form;
   const set = (changes: Partial<ConnectionProfile>): void =>
     onChange({ ...form, profile: { ...profile, ...changes } });

@@ -1,8 +1,8 @@
 import { Button, Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { KEPT_BYTES_MAX, KEPT_MESSAGES_MAX } from '../../engine/limits.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { forgetKeptMessages } from '../../state/profiles.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 
@@ -13,7 +13,6 @@ interface KeepFieldsProps {
 
 /** Whether messages stay across a reload, and a button that deletes the stored ones. */
 export function KeepFields({ profile, onChange }: KeepFieldsProps) {
-  const { t } = useTranslation();
   const [isForgotten, setForgotten] = useState(false);
   const limits = { messages: formatCount(KEPT_MESSAGES_MAX), bytes: formatBytes(KEPT_BYTES_MAX) };
   return (

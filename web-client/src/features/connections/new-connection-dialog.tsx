@@ -1,19 +1,17 @@
 import { Button, Group, Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { newProfile } from '../../engine/new-profile.ts';
-import { addProfile, connectProfile } from '../../state/profiles.ts';
+import { t } from '../../i18n/index.ts';
+import { addProfile, connectProfile, editProfile } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type ConnectionForm, isUrlRight, nameOfUrl, savedForm, withSplitUrl } from './connection-form.ts';
 import { keepEdit } from './edits-store.ts';
 import type { FieldsProps } from './section.tsx';
-import { mayWantToken } from './url-help.ts';
 import { UrlInput } from './url-input.tsx';
 
 /** Asks for the fields that nearly every connection needs: address and credentials. The others are one click away. */
 export function NewConnectionDialog({ close }: { readonly close: () => void }) {
-  const { t } = useTranslation();
   const [form, setForm] = useState<ConnectionForm>(() => ({ profile: newProfile(''), secrets: {} }));
   const { profile } = form;
   const isRight = isUrlRight(profile.url.trim());
@@ -37,7 +35,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
     // The entered values are kept in the editor, and saved there.
     if (profile.url !== '') keepEdit(made.profile.id, made);
     await addProfile({ ...newProfile('', made.profile.name), id: made.profile.id });
-    openView('connection');
+    editProfile(made.profile.id);
   };
   return (
     <Modal
@@ -68,9 +66,8 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
   );
 }
 
-/** Address and credentials. The token is asked for where the address is that of a gateway. */
+/** Address and credentials. All fields are there from the start: one that came later would move the buttons below it. */
 function MainFields({ form, onChange }: FieldsProps) {
-  const { t } = useTranslation();
   const { profile, secrets } = form;
   return (
     <>
@@ -82,17 +79,15 @@ function MainFields({ form, onChange }: FieldsProps) {
         onChange={(url) => onChange({ ...form, profile: { ...profile, url } })}
         onBlur={() => onChange(withSplitUrl(form))}
       />
-      {(secrets.token !== undefined || mayWantToken(profile.url.trim())) && (
-        <PasswordInput
-          label={t('connections.editor.token')}
-          description={t('connections.tokenHint')}
-          autoComplete="off"
-          value={secrets.token ?? ''}
-          onChange={({ currentTarget: { value: token } }) =>
-            onChange({ ...form, secrets: { ...secrets, token } })
-          }
-        />
-      )}
+      <PasswordInput
+        label={t('connections.editor.token')}
+        description={t('connections.tokenHint')}
+        autoComplete="off"
+        value={secrets.token ?? ''}
+        onChange={({ currentTarget: { value: token } }) =>
+          onChange({ ...form, secrets: { ...secrets, token } })
+        }
+      />
       <TextInput
         label={t('connections.editor.username')}
         autoComplete="username"

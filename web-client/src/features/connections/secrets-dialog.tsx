@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { connectWithSecrets } from '../../state/profiles.ts';
 import { secretsOf } from '../../state/secrets.ts';
 
@@ -12,7 +12,6 @@ interface DialogProps {
 
 /** Asks for the secrets that a connection needs and that were not stored. */
 export function SecretsDialog({ profile, close }: DialogProps) {
-  const { t } = useTranslation();
   const [secrets, setSecrets] = useState<Secrets>(() => secretsOf(profile.id));
   const [storeSecrets, setStoreSecrets] = useState(profile.storeSecrets);
   const connect = (event: FormEvent): void => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import classes from './connection-drawer.module.css';
 import type { ConnectionForm } from './connection-form.ts';
-import classes from './connection-view.module.css';
 
 export interface FieldsProps {
   readonly form: ConnectionForm;

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
 import { type FieldsProps, Section, Wide } from './section.tsx';
@@ -10,7 +10,6 @@ const UINT32_MAX = 0xffff_ffff;
 
 /** The properties of CONNECT that MQTT 5 added. */
 export function SessionFields({ form, onChange }: FieldsProps) {
-  const { t } = useTranslation();
   const { profile } = form;
   const disabled = profile.protocolVersion !== 5;
   const set = (changes: Partial<ConnectionProfile>): void =>
@@ -88,7 +87,6 @@ interface OptionalFlagProps {
 
 /** Yes, no, or not sent. */
 function OptionalFlag({ label, disabled, value, onChange }: OptionalFlagProps) {
-  const { t } = useTranslation();
   return (
     <Select
       label={label}

@@ -1,7 +1,7 @@
 import { Code, Group, Modal, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import { publicProfile, shareAddress } from '../../engine/share.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 interface DialogProps {
@@ -11,7 +11,6 @@ interface DialogProps {
 
 /** The address with a connection's whole configuration, and a list of its contents. */
 export function ShareDialog({ profile, close }: DialogProps) {
-  const { t } = useTranslation();
   const address = shareAddress(profile, location.href);
   const json = JSON.stringify(publicProfile(profile), undefined, 2);
   return (

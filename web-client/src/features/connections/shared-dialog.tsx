@@ -1,7 +1,7 @@
 import { Button, DataList, Group, Modal, Stack, Text } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { addProfile, connectProfile } from '../../state/profiles.ts';
+import { t } from '../../i18n/index.ts';
+import { addProfile, connectProfile, editProfile } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
 
 interface DialogProps {
@@ -11,7 +11,6 @@ interface DialogProps {
 
 /** Asks what to do with a connection in the page's address. */
 export function SharedDialog({ profile, close }: DialogProps) {
-  const { t } = useTranslation();
   const ignore = (): void => {
     // Otherwise the page would ask again after a reload.
     openView('start');
@@ -20,8 +19,9 @@ export function SharedDialog({ profile, close }: DialogProps) {
   const add = async (isConnecting: boolean): Promise<void> => {
     close();
     await addProfile(profile);
-    openView(isConnecting ? 'messages' : 'connection');
+    openView('messages');
     if (isConnecting) connectProfile(profile.id);
+    else editProfile(profile.id);
   };
   const filters = profile.subscriptions.map(({ filter }) => filter).join(', ');
   return (

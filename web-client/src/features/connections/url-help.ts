@@ -36,9 +36,6 @@ const NEAR =
 
 const THIS_MACHINE = /^(?:localhost|127\.|\[::1\])/i;
 
-/** The path of an API in an emulated AWS on this machine. */
-const EMULATED_GATEWAY = '/execute-api/';
-
 /**
  * @param text the content of the URL field
  * @param isPageSecure whether the page came by HTTPS: then a browser only opens wss://, except for its own machine
@@ -51,8 +48,8 @@ export function urlHelp(text: string, isPageSecure: boolean): UrlHelp | undefine
   if (named === 'ws' || named === 'wss' || found === null) return undefined;
   const port = found.groups?.port;
   const name = port === undefined ? host : host.slice(0, -port.length - 1);
-  const isTcp = named in TCP_SCHEMES;
-  if (named !== '' && !isTcp && !(named in WEB_SCHEMES)) return undefined;
+  const isTcp = Object.hasOwn(TCP_SCHEMES, named);
+  if (named !== '' && !isTcp && !Object.hasOwn(WEB_SCHEMES, named)) return undefined;
   const saysSecure = TCP_SCHEMES[named] ?? WEB_SCHEMES[named] ?? looksSecure(name, port);
   const isSecure = saysSecure || (isPageSecure && !THIS_MACHINE.test(name));
   const shownPort = portFor(port ?? (isTcp ? (saysSecure ? '8883' : '1883') : undefined));
@@ -60,13 +57,6 @@ export function urlHelp(text: string, isPageSecure: boolean): UrlHelp | undefine
   const url = `${isSecure ? 'wss' : 'ws'}://${user}${name}${shownPort}${path}`;
   if (!URL.canParse(url)) return undefined;
   return { reason: isTcp ? 'tcp' : named === '' ? 'bare' : 'web', scheme: named, url };
-}
-
-/** Whether a broker at this address may need a token in its query, as a deployment does. */
-export function mayWantToken(url: string): boolean {
-  if (!/^wss?:\/\//i.test(url) || !URL.canParse(url)) return false;
-  const { hostname, pathname } = new URL(url);
-  return !THIS_MACHINE.test(hostname) || pathname.includes(EMULATED_GATEWAY);
 }
 
 function looksSecure(name: string, port: string | undefined): boolean {

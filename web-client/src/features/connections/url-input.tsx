@@ -1,6 +1,6 @@
 import { Anchor, TextInput, type TextInputProps } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { isUrlRight } from './connection-form.ts';
 import { urlHelp } from './url-help.ts';
 
@@ -31,7 +31,6 @@ export function UrlInput({ value, onChange, ...props }: UrlInputProps) {
 }
 
 function Wrong({ url, take }: { readonly url: string; readonly take: (url: string) => void }): ReactNode {
-  const { t } = useTranslation();
   const help = urlHelp(url, location.protocol === 'https:');
   if (help === undefined) return t('connections.editor.urlWrong');
   return (

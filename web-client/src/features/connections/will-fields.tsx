@@ -1,6 +1,6 @@
 import { Checkbox, Group, Switch, Textarea, TextInput } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { WillProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { QosInput } from '../../ui/qos-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
@@ -9,7 +9,6 @@ import { type FieldsProps, Section, Wide } from './section.tsx';
 
 /** The will, with its properties. */
 export function WillFields({ form, onChange }: FieldsProps) {
-  const { t } = useTranslation();
   const { profile } = form;
   const { will } = profile;
   const set = (next: WillProfile | undefined): void =>
@@ -38,7 +37,6 @@ interface WillInputsProps {
 }
 
 function WillInputs({ will, isVersion5, onChange }: WillInputsProps) {
-  const { t } = useTranslation();
   const set = (changes: Partial<WillProfile>): void => onChange({ ...will, ...changes });
   return (
     <>
@@ -77,7 +75,6 @@ interface WillPropertyInputsProps {
 }
 
 function WillPropertyInputs({ will, set }: WillPropertyInputsProps) {
-  const { t } = useTranslation();
   const { properties } = will;
   const setProperties = (changes: Partial<WillProfile['properties']>): void =>
     set({ properties: { ...properties, ...changes } });

@@ -1,15 +1,19 @@
 import { useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import type { Decoded } from './decode.ts';
 import { compareValues, type Difference } from './diff.ts';
 import { pathText } from './json-path.ts';
 import { DIFF_BYTES_MAX } from './limits.ts';
 import classes from './payload-view.module.css';
 import { previewText } from './pretty.ts';
-import { isStructured, shownText } from './shown-text.ts';
+import { copiedText, isStructured, shownText } from './shown-text.ts';
 
 /** Characters of a value in the list. */
 const PREVIEW_CHARACTERS_MAX = 120;
+
+/** Characters of its path. */
+const PATH_CHARACTERS_MAX = 400;
 
 interface ChangesProps {
   readonly decoded: Decoded;
@@ -20,7 +24,6 @@ interface ChangesProps {
 
 /** The differences from the message before. */
 export function Changes({ decoded, previous, decode }: ChangesProps) {
-  const { t } = useTranslation();
   const before = useMemo(() => previous && decode(previous), [previous, decode]);
   if (before === undefined) return <p className={classes.note}>{t('decode.noPrevious')}</p>;
   const isLarge = Math.max(before.bytes.length, decoded.bytes.length) > DIFF_BYTES_MAX;
@@ -29,7 +32,7 @@ export function Changes({ decoded, previous, decode }: ChangesProps) {
   }
   if (isStructured(decoded)) return <Differences before={before} after={decoded} />;
   const { text } = shownText(before, false);
-  const isSame = text === shownText(decoded, false).text;
+  const isSame = copiedText(before) === copiedText(decoded);
   return (
     <div className={classes.scroller}>
       <p className={classes.note}>{t(isSame ? 'decode.textSame' : 'decode.textDiffers')}</p>
@@ -39,7 +42,6 @@ export function Changes({ decoded, previous, decode }: ChangesProps) {
 }
 
 function Differences({ before, after }: { readonly before: Decoded; readonly after: Decoded }) {
-  const { t } = useTranslation();
   const { differences, more } = useMemo(
     () => compareValues(before.value, after.value),
     [before.value, after.value],
@@ -50,8 +52,9 @@ function Differences({ before, after }: { readonly before: Decoded; readonly aft
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
     <div className={classes.scroller} role="group" tabIndex={0} aria-label={t('decode.changes')}>
       <ul className={classes.changes}>
-        {differences.map((difference) => (
-          <Change key={`${difference.kind} ${pathText(difference.path)}`} difference={difference} />
+        {differences.map((difference, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a path may be as long as a payload
+          <Change key={index} difference={difference} />
         ))}
       </ul>
       {more > 0 && <p className={classes.note}>{t('decode.moreChanges', { count: more })}</p>}
@@ -60,14 +63,13 @@ function Differences({ before, after }: { readonly before: Decoded; readonly aft
 }
 
 function Change({ difference }: { readonly difference: Difference }) {
-  const { t } = useTranslation();
   const { kind, path, before, after } = difference;
   return (
     <li data-kind={kind}>
-      <span className={classes.changePath}>{pathText(path)}</span>
+      <span className={classes.changePath}>{visibleText(pathText(path).slice(0, PATH_CHARACTERS_MAX))}</span>
       <span className={classes.changeKind}>{t(`decode.kinds.${kind}`)}</span>
-      {kind !== 'added' && <del>{previewText(before, PREVIEW_CHARACTERS_MAX)}</del>}
-      {kind !== 'removed' && <ins>{previewText(after, PREVIEW_CHARACTERS_MAX)}</ins>}
+      {kind !== 'added' && <del>{visibleText(previewText(before, PREVIEW_CHARACTERS_MAX))}</del>}
+      {kind !== 'removed' && <ins>{visibleText(previewText(after, PREVIEW_CHARACTERS_MAX))}</ins>}
     </li>
   );
 }

@@ -1,9 +1,14 @@
 import { bytesOfBase64, bytesOfHex, isPrintable, utf8Of } from './bytes.ts';
 import { readyDecoder } from './decoders/registry.ts';
 import type { DecoderKind, PayloadDecoder } from './decoders/rules.ts';
-import { DECODE_BYTES_MAX, UNWRAPPED_BYTES_MIN } from './limits.ts';
+import {
+  DECODE_BYTES_MAX,
+  TEXT_CHARACTERS_SHOWN_MAX,
+  UNWRAPPED_BYTES_MIN,
+  UNWRAPPED_CHARACTERS_MAX,
+} from './limits.ts';
 import { readCbor, readJson, readMessagePack, type StructuredFormat } from './read-structured.ts';
-import { type DecodedValue, isContainer } from './value.ts';
+import { type DecodedValue, isContainer, LimitError } from './value.ts';
 
 /** The format in which a payload is shown. `base64` and `hex` show its bytes. */
 export type ChosenFormat = 'text' | StructuredFormat | 'base64' | 'hex';
@@ -25,10 +30,12 @@ export interface Decoded {
   readonly bytes: Uint8Array;
   /** For structured formats; `undefined` is also a value of CBOR. */
   readonly value: DecodedValue;
-  /** For `text`. */
+  /** For `text`, and for `json` as it was sent. */
   readonly text: string;
   /** Why the chosen format does not fit, in the parser's words; '' if it does. */
   readonly problem: string;
+  /** Whether it has the format, and is only too much for a tree. */
+  readonly isTooMuch?: boolean;
 }
 
 /** The properties of a message that describe its payload. */
@@ -43,7 +50,7 @@ export function decodePayload(
   hints: PayloadHints = {},
 ): Decoded {
   if (choice === 'hex' || choice === 'base64') return shown(choice, payload);
-  if (payload.length > DECODE_BYTES_MAX && choice !== 'text') return tooLarge(payload, choice);
+  if (payload.length > DECODE_BYTES_MAX && choice !== 'text') return tooLarge(payload);
   if (choice === 'auto') return detect(payload, hints);
   if (choice === 'text') return asText(payload);
   return asChosen(payload, choice);
@@ -56,7 +63,7 @@ export function decodeWith(
   payload: Uint8Array,
   topic: string,
 ): Decoded {
-  if (payload.length > DECODE_BYTES_MAX) return { ...tooLarge(payload, 'hex'), format };
+  if (payload.length > DECODE_BYTES_MAX) return { ...tooLarge(payload), format };
   try {
     return { ...shown('hex', payload), format, value: decode(payload, topic) };
   } catch (error) {
@@ -89,22 +96,25 @@ function detect(payload: Uint8Array, hints: PayloadHints): Decoded {
   }
   const text = utf8Of(payload);
   if (text === undefined) return detectBinary(payload, 'none') ?? shown('hex', payload);
-  const json = looksLikeJson(text) ? structured('json', payload, 'none') : undefined;
-  if (json !== undefined) return json;
+  if (looksLikeJson(text)) {
+    const json = readAs('json', payload, 'none');
+    if (json.problem === '') return json;
+    if (json.isTooMuch === true) return { ...textOf(payload, text), problem: json.problem, isTooMuch: true };
+  }
   if (!isPrintable(text)) return detectBinary(payload, 'none') ?? shown('hex', payload);
   return detectWrapped(text) ?? textOf(payload, text);
 }
 
 /** Only objects and arrays: nearly every byte is some number in CBOR or MessagePack. */
 function detectBinary(bytes: Uint8Array, wrapping: Wrapping): Decoded | undefined {
-  const cbor = structured('cbor', bytes, wrapping);
-  if (cbor !== undefined && isContainer(cbor.value)) return cbor;
-  const messagePack = structured('msgpack', bytes, wrapping);
-  return messagePack !== undefined && isContainer(messagePack.value) ? messagePack : undefined;
+  const read = (['cbor', 'msgpack'] as const).map((format) => readAs(format, bytes, wrapping));
+  const fitting = read.find(({ problem, value }) => problem === '' && isContainer(value));
+  return fitting ?? read.find(({ isTooMuch }) => isTooMuch);
 }
 
 /** Text that encodes readable data; a word that merely could be base64 stays a word. */
 function detectWrapped(text: string): Decoded | undefined {
+  if (text.length > UNWRAPPED_CHARACTERS_MAX) return undefined;
   for (const wrapping of ['hex', 'base64'] as const) {
     const bytes = unwrap(text, wrapping);
     if (bytes === undefined || bytes.length < UNWRAPPED_BYTES_MIN) continue;
@@ -144,19 +154,19 @@ function structured(format: StructuredFormat, bytes: Uint8Array, wrapping: Wrapp
 
 function readAs(format: StructuredFormat, bytes: Uint8Array, wrapping: Wrapping): Decoded {
   try {
-    return { format, wrapping, bytes, value: read(format, bytes), text: '', problem: '' };
+    const text = format === 'json' ? utf8Of(bytes) : '';
+    if (text === undefined) throw new SyntaxError('not UTF-8');
+    return { format, wrapping, bytes, value: read(format, bytes, text), text, problem: '' };
   } catch (error) {
     // A parser's error for bytes of another format, or a stack overflow.
-    return { ...shown('hex', bytes), format, problem: (error as Error).message };
+    const isTooMuch = error instanceof LimitError;
+    return { ...shown('hex', bytes), format, problem: (error as Error).message, isTooMuch };
   }
 }
 
-function read(format: StructuredFormat, bytes: Uint8Array): DecodedValue {
+function read(format: StructuredFormat, bytes: Uint8Array, text: string): DecodedValue {
   if (format === 'cbor') return readCbor(bytes);
-  if (format === 'msgpack') return readMessagePack(bytes);
-  const text = utf8Of(bytes);
-  if (text === undefined) throw new SyntaxError('not UTF-8');
-  return readJson(text);
+  return format === 'msgpack' ? readMessagePack(bytes) : readJson(text);
 }
 
 function asText(payload: Uint8Array): Decoded {
@@ -173,11 +183,15 @@ function shown(format: 'hex' | 'base64', bytes: Uint8Array): Decoded {
   return { format, wrapping: 'none', bytes, value: undefined, text: '', problem: '' };
 }
 
-function tooLarge(payload: Uint8Array, choice: FormatChoice): Decoded {
+function tooLarge(payload: Uint8Array): Decoded {
   const head = utf8Of(payload);
-  const decoded = head !== undefined && isPrintable(head) ? textOf(payload, head) : shown('hex', payload);
-  const problem = `larger than ${DECODE_BYTES_MAX.toLocaleString('en')} bytes`;
-  return choice === 'auto' ? decoded : { ...decoded, problem };
+  const isText = head !== undefined && isPrintable(head.slice(0, TEXT_CHARACTERS_SHOWN_MAX));
+  const decoded = isText ? textOf(payload, head) : shown('hex', payload);
+  return {
+    ...decoded,
+    problem: `larger than ${DECODE_BYTES_MAX.toLocaleString('en')} bytes`,
+    isTooMuch: true,
+  };
 }
 
 /** Whether trying a parser makes sense. */

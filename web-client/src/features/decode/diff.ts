@@ -1,8 +1,7 @@
-import microdiff from 'microdiff';
-import { type ValuePath, valueAt } from './json-path.ts';
+import type { ValuePath } from './json-path.ts';
 import { DIFFERENCES_MAX } from './limits.ts';
 import { scalarText } from './pretty.ts';
-import { type DecodedValue, isContainer } from './value.ts';
+import { type DecodedContainer, type DecodedValue, isContainer } from './value.ts';
 
 /** One difference between two values. */
 export interface Difference {
@@ -18,29 +17,52 @@ export interface Comparison {
   readonly more: number;
 }
 
-const KINDS = { CREATE: 'added', REMOVE: 'removed', CHANGE: 'changed' } as const;
-
 /**
- * The differences between two values, in the order of the newer one. Members are compared by name, array entries by
- * index.
+ * The differences between two values. Members are compared by name, array entries by index. A path is written only for
+ * a difference that is listed: a payload can hold a hundred thousand of them, each below 200 levels.
  */
 export function compareValues(before: DecodedValue, after: DecodedValue): Comparison {
-  const all = microdiff({ root: comparable(before) }, { root: comparable(after) }, { cyclesFix: false });
-  const differences = all.slice(0, DIFFERENCES_MAX).map(({ type, path }): Difference => {
-    const inside = path.slice(1);
-    return {
-      kind: KINDS[type],
-      path: inside,
-      before: valueAt(before, inside) as DecodedValue,
-      after: valueAt(after, inside) as DecodedValue,
-    };
-  });
-  return { differences, more: all.length - differences.length };
+  const differences: Difference[] = [];
+  const path: (string | number)[] = [];
+  let more = 0;
+  const add = (kind: Difference['kind'], old: DecodedValue, now: DecodedValue): void => {
+    if (differences.length < DIFFERENCES_MAX)
+      differences.push({ kind, path: [...path], before: old, after: now });
+    else more += 1;
+  };
+  const at = (step: string | number, visit: () => void): void => {
+    path.push(step);
+    visit();
+    path.pop();
+  };
+  const compare = (old: DecodedValue, now: DecodedValue): void => {
+    const areLists = Array.isArray(old) && Array.isArray(now);
+    if (!isContainer(old) || !isContainer(now) || Array.isArray(old) !== Array.isArray(now)) {
+      if (!isSame(old, now)) add('changed', old, now);
+      return;
+    }
+    for (const name of Object.keys(old)) {
+      at(areLists ? Number(name) : name, () => {
+        if (Object.hasOwn(now, name)) compare(member(old, name), member(now, name));
+        else add('removed', member(old, name), undefined);
+      });
+    }
+    for (const name of Object.keys(now)) {
+      if (!Object.hasOwn(old, name))
+        at(areLists ? Number(name) : name, () => add('added', undefined, member(now, name)));
+    }
+  };
+  compare(before, after);
+  return { differences, more };
 }
 
-/** Bytes, dates and exact numbers as readable text: two are equal if their texts are. */
-function comparable(value: DecodedValue): DecodedValue {
-  if (!isContainer(value)) return typeof value === 'object' && value !== null ? scalarText(value) : value;
-  if (Array.isArray(value)) return value.map(comparable);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, comparable(item)]));
+function member(container: DecodedContainer, name: string): DecodedValue {
+  return (container as Readonly<Record<string, DecodedValue>>)[name];
+}
+
+/** Bytes, dates and exact numbers are equal if their texts are. */
+function isSame(before: DecodedValue, after: DecodedValue): boolean {
+  if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null)
+    return before === after || (Number.isNaN(before) && Number.isNaN(after));
+  return !isContainer(before) && !isContainer(after) && scalarText(before) === scalarText(after);
 }

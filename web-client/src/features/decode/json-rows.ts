@@ -4,7 +4,7 @@ import { type DecodedContainer, type DecodedValue, isContainer } from './value.t
 
 /** A line of the viewer. */
 export interface JsonRow {
-  /** The path as text: open and selected rows stay when the next message comes. */
+  /** The path as text, shortened where its names are long: open and selected rows stay when the next message comes. */
   readonly id: string;
   readonly path: ValuePath;
   /** The name of the member or the place in the array; '' for the root. */
@@ -24,26 +24,43 @@ export interface JsonRow {
 /** The lines of a value, with its open containers. The root is level 1. */
 export function jsonRows(value: DecodedValue, isOpen: (id: string) => boolean): JsonRow[] {
   const rows: JsonRow[] = [];
-  addRows(rows, { value, path: [], name: '', level: 1, position: 1, siblings: 1 }, isOpen);
+  addRows(rows, { id: ROOT, value, path: [], name: '', level: 1, position: 1, siblings: 1 }, isOpen);
   return rows;
 }
 
-type Place = Pick<JsonRow, 'value' | 'path' | 'name' | 'level' | 'position' | 'siblings'>;
+/** Longer names stand in an id by their place: an id is made for each row. */
+const NAME_IN_ID_MAX = 100;
+
+const ROOT = pathText([]);
+
+function idBelow(parent: string, step: string | number, index: number): string {
+  if (typeof step === 'string' && step.length > NAME_IN_ID_MAX) return `${parent}[#${index}]`;
+  return parent + pathText([step]).slice(ROOT.length);
+}
+
+type Place = Pick<JsonRow, 'id' | 'value' | 'path' | 'name' | 'level' | 'position' | 'siblings'>;
 
 function addRows(rows: JsonRow[], place: Place, isOpen: (id: string) => boolean): void {
-  const { value, path, level } = place;
-  const id = pathText(path);
+  const { id, value, path, level } = place;
   const entries = isContainer(value) ? entryCount(value) : undefined;
   const open = entries !== undefined && entries > 0 && isOpen(id);
   const hidden = open ? Math.max(0, entries - ENTRIES_SHOWN_MAX) : 0;
-  rows.push({ ...place, id, entries, isOpen: open, hidden });
+  rows.push({ ...place, entries, isOpen: open, hidden });
   if (!open || !isContainer(value)) return;
   const siblings = Math.min(entries, ENTRIES_SHOWN_MAX);
   for (const [index, [name, item]] of firstEntries(value).entries()) {
     const step = Array.isArray(value) ? index : name;
     addRows(
       rows,
-      { value: item, path: [...path, step], name, level: level + 1, position: index + 1, siblings },
+      {
+        id: idBelow(id, step, index),
+        value: item,
+        path: [...path, step],
+        name,
+        level: level + 1,
+        position: index + 1,
+        siblings,
+      },
       isOpen,
     );
   }
@@ -53,18 +70,18 @@ function addRows(rows: JsonRow[], place: Place, isOpen: (id: string) => boolean)
 export function openAtFirst(value: DecodedValue): Set<string> {
   const open = new Set<string>();
   let rows = 1;
-  let next: { readonly path: ValuePath; readonly value: DecodedContainer }[] = [];
-  if (isContainer(value)) next.push({ path: [], value });
+  let next: { readonly id: string; readonly value: DecodedContainer }[] = [];
+  if (isContainer(value)) next.push({ id: ROOT, value });
   while (next.length > 0) {
     const level = next;
     next = [];
-    for (const { path, value: container } of level) {
+    for (const { id, value: container } of level) {
       rows += entryCount(container);
-      if (rows > ROWS_OPEN_AT_FIRST_MAX && path.length > 0) return open;
-      open.add(pathText(path));
-      for (const [name, item] of firstEntries(container)) {
+      if (rows > ROWS_OPEN_AT_FIRST_MAX && id !== ROOT) return open;
+      open.add(id);
+      for (const [index, [name, item]] of firstEntries(container).entries()) {
         if (!isContainer(item)) continue;
-        next.push({ path: [...path, Array.isArray(container) ? Number(name) : name], value: item });
+        next.push({ id: idBelow(id, Array.isArray(container) ? index : name, index), value: item });
       }
     }
   }

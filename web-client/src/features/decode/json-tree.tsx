@@ -2,14 +2,16 @@ import { Button, Group, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconChartLine } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
-import type { ValuePath } from './json-path.ts';
+import { visibleText } from '../../ui/visible-text.ts';
+import { pathText, type ValuePath } from './json-path.ts';
 import { type JsonRow, jsonRows, openAtFirst } from './json-rows.ts';
 import classes from './payload-view.module.css';
-import { prettyText, previewText, scalarText } from './pretty.ts';
+import { prettyText, previewText } from './pretty.ts';
+import { COPIED_CHARACTERS_MAX } from './shown-text.ts';
 import { type DecodedValue, ExactNumber, isContainer, numberOf } from './value.ts';
 
 const ROW_HEIGHT = 22;
@@ -24,7 +26,6 @@ interface JsonTreeProps {
 
 /** A value line by line. Open branches stay open when the next message comes. */
 export function JsonTree({ value, onChart }: JsonTreeProps) {
-  const { t } = useTranslation();
   const [open, setOpen] = useState(() => openAtFirst(value));
   const [activeId, setActiveId] = useState<string>();
   const rows = useMemo(() => jsonRows(value, (id) => open.has(id)), [value, open]);
@@ -77,14 +78,13 @@ function isNumber(value: DecodedValue): boolean {
 }
 
 function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path: ValuePath) => void }) {
-  const { t } = useTranslation();
   const { name, value, level, entries, hidden } = row;
   return (
     <>
-      {level > 1 && <span className={classes.name}>{`${name}:`}</span>}
+      {level > 1 && <span className={classes.name}>{`${shownName(name)}:`}</span>}
       {entries !== undefined ? (
         <span className={classes.container}>
-          {row.isOpen ? '' : previewText(value, PREVIEW_CHARACTERS_MAX)}
+          {row.isOpen ? '' : shownValue(value)}
           <span className={classes.entries}>
             {hidden > 0
               ? t('decode.hidden', { count: hidden, shown: formatExact(hidden) })
@@ -99,16 +99,26 @@ function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path
           title={t('decode.chartThis')}
           onClick={() => onChart(row.path)}
         >
-          {scalarText(value)}
+          {previewText(value, PREVIEW_CHARACTERS_MAX)}
           <IconChartLine size={13} stroke={1.5} aria-hidden />
         </button>
       ) : (
         <span className={classes.scalar} data-type={typeof value}>
-          {previewText(value, PREVIEW_CHARACTERS_MAX)}
+          {shownValue(value)}
         </span>
       )}
     </>
   );
+}
+
+function shownName(name: string): string {
+  return visibleText(
+    name.length > PREVIEW_CHARACTERS_MAX ? `${name.slice(0, PREVIEW_CHARACTERS_MAX)}…` : name,
+  );
+}
+
+function shownValue(value: DecodedValue): string {
+  return visibleText(previewText(value, PREVIEW_CHARACTERS_MAX));
 }
 
 /** The path of the selected line, and the actions on it. */
@@ -119,7 +129,8 @@ function ActiveLine({
   readonly row: JsonRow | undefined;
   readonly onChart: (path: ValuePath) => void;
 }) {
-  const { t } = useTranslation();
+  const path = row && pathText(row.path);
+  const shown = path === undefined ? '' : shownName(path);
   return (
     <Group gap={2} wrap="nowrap" className={classes.active}>
       {row === undefined ? (
@@ -128,17 +139,19 @@ function ActiveLine({
         </Text>
       ) : (
         <>
-          <Text size="xs" ff="monospace" className={classes.path} title={row.id}>
-            {row.id}
+          <Text size="xs" ff="monospace" className={classes.path} title={shown}>
+            {shown}
           </Text>
           {isChartable(row.value) && (
-            <IconButton label={t('decode.chart', { path: row.id })} onClick={() => onChart(row.path)}>
+            <IconButton label={t('decode.chart', { path: shown })} onClick={() => onChart(row.path)}>
               <IconChartLine size={16} stroke={1.5} />
             </IconButton>
           )}
-          <CopyText text={() => row.id} label={t('decode.copyPath')} />
+          <CopyText text={() => path ?? ''} label={t('decode.copyPath')} />
           <CopyText
-            text={() => (typeof row.value === 'string' ? row.value : prettyText(row.value))}
+            text={() =>
+              typeof row.value === 'string' ? row.value : prettyText(row.value, COPIED_CHARACTERS_MAX)
+            }
             label={t('decode.copyValue')}
           />
         </>
@@ -149,7 +162,6 @@ function ActiveLine({
 
 /** In words: two icons for copying would look the same. */
 function CopyText({ text, label }: { readonly text: () => string; readonly label: string }) {
-  const { t } = useTranslation();
   const { copy, copied } = useClipboard({ timeout: 1_500 });
   return (
     <Button size="compact-xs" variant="subtle" className={classes.copy} onClick={() => copy(text())}>

@@ -1,6 +1,6 @@
-import { Group, SegmentedControl, Select, Text } from '@mantine/core';
+import { Group, SegmentedControl, Select } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Changes } from './changes.tsx';
@@ -11,7 +11,7 @@ import { chooseFormat, useFormatChoice } from './format-store.ts';
 import type { ValuePath } from './json-path.ts';
 import { JsonTree } from './json-tree.tsx';
 import classes from './payload-view.module.css';
-import { isStructured, shownText } from './shown-text.ts';
+import { blocksOf, copiedText, isStructured, shownText } from './shown-text.ts';
 
 const LOOKS = ['tree', 'text', 'changes'] as const;
 type Look = (typeof LOOKS)[number];
@@ -28,7 +28,6 @@ interface PayloadViewProps {
 
 /** A decoded payload: as a tree whose numbers can be charted, as text, or as its changes. */
 export function PayloadView({ topic, payload, contentType, previous, onChart }: PayloadViewProps) {
-  const { t } = useTranslation();
   const choice = useFormatChoice(topic);
   const decode = useTopicDecoder(topic, choice, contentType);
   const decoded = useMemo(() => decode(payload), [payload, decode]);
@@ -47,14 +46,16 @@ export function PayloadView({ topic, payload, contentType, previous, onChart }: 
           value={look}
           onChange={(value) => setLook(LOOKS.find((known) => known === value) ?? 'text')}
         />
-        <Text size="xs" c="dimmed" ml="auto" className={classes.size}>
-          {formatBytes(payload.length)}
-        </Text>
-        <CopyButton text={() => shownText(decoded, true).text} label={t('decode.copy')} />
+        <CopyButton text={() => copiedText(decoded)} label={t('decode.copy')} />
       </Group>
       {decoded.problem !== '' && (
         <p className={classes.problem}>
-          {t('decode.problem', { format: t(`decode.formats.${decoded.format}`), problem: decoded.problem })}
+          {decoded.isTooMuch === true
+            ? t('decode.tooMuch', { problem: decoded.problem })
+            : t('decode.problem', {
+                format: t(`decode.formats.${decoded.format}`),
+                problem: decoded.problem,
+              })}
         </p>
       )}
       {look === 'tree' && <JsonTree value={decoded.value} onChart={onChart} />}
@@ -71,7 +72,6 @@ interface FormatSelectProps {
 }
 
 function FormatSelect({ topic, choice, decoded }: FormatSelectProps) {
-  const { t } = useTranslation();
   const { format, wrapping } = decoded;
   const name = t(`decode.formats.${format}`);
   const found =
@@ -94,9 +94,9 @@ function FormatSelect({ topic, choice, decoded }: FormatSelectProps) {
 }
 
 function PayloadText({ decoded }: { readonly decoded: Decoded }) {
-  const { t } = useTranslation();
   const [isWhole, setWhole] = useState(false);
-  const { text, hidden } = useMemo(() => shownText(decoded, isWhole), [decoded, isWhole]);
+  const { text, isCut } = useMemo(() => shownText(decoded, isWhole), [decoded, isWhole]);
+  const blocks = useMemo(() => blocksOf(text), [text]);
   if (decoded.bytes.length === 0) return <p className={classes.note}>{t('decode.empty')}</p>;
   const isDump = decoded.format === 'hex' || (decoded.problem !== '' && decoded.format !== 'text');
   return (
@@ -104,9 +104,15 @@ function PayloadText({ decoded }: { readonly decoded: Decoded }) {
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
     <div className={classes.scroller} role="group" tabIndex={0} aria-label={t('decode.tree')}>
       <pre className={classes.text} data-dump={isDump || undefined}>
-        {text}
+        {blocks.map((block, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a block has no other name, and does not move
+          <span key={index} className={classes.block}>
+            {block}
+          </span>
+        ))}
       </pre>
-      {hidden > 0 && (
+      {isCut && isWhole && <p className={classes.note}>{t('decode.cut')}</p>}
+      {isCut && !isWhole && (
         <button type="button" className={classes.more} onClick={() => setWhole(true)}>
           {t('decode.showAll', { size: formatBytes(decoded.bytes.length) })}
         </button>

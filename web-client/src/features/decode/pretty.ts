@@ -1,5 +1,11 @@
 import { hexOf } from './bytes.ts';
-import { type DecodedValue, ExactNumber, isContainer } from './value.ts';
+import {
+  type DecodedContainer,
+  type DecodedObject,
+  type DecodedValue,
+  ExactNumber,
+  isContainer,
+} from './value.ts';
 
 /**
  * A value without entries as text; values that JSON lacks are written in CBOR's diagnostic notation (RFC 8949, section
@@ -17,16 +23,45 @@ function dateText(date: Date): string {
   return Number.isNaN(date.getTime()) ? 'Invalid Date' : date.toISOString();
 }
 
-/** Two spaces for each level, as `JSON.stringify` would, with numbers as they came. */
-export function prettyText(value: DecodedValue, indent = ''): string {
-  if (!isContainer(value)) return scalarText(value);
-  const inner = `${indent}  `;
+/** Two spaces for each level, as `JSON.stringify` would, with numbers as they came; cut at the limit. */
+export function prettyText(value: DecodedValue, charactersMax = Number.POSITIVE_INFINITY): string {
+  const parts: string[] = [];
+  let room = charactersMax;
+  const add = (part: string): boolean => {
+    parts.push(part);
+    room -= part.length;
+    return room >= 0;
+  };
+  writeLines(value, '\n', add, charactersMax);
+  return parts.join('');
+}
+
+/** @returns false once there is no more room */
+function writeLines(
+  value: DecodedValue,
+  line: string,
+  add: (part: string) => boolean,
+  charactersMax: number,
+): boolean {
+  if (value instanceof Uint8Array) return add(scalarText(value.subarray(0, charactersMax)));
+  if (!isContainer(value)) return add(scalarText(value));
   const isArray = Array.isArray(value);
-  const lines = Object.entries(value).map(
-    ([key, item]) => `${inner}${isArray ? '' : `${JSON.stringify(key)}: `}${prettyText(item, inner)}`,
-  );
   const [open, close] = isArray ? '[]' : '{}';
-  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join(',\n')}\n${indent}${close}`;
+  const inner = `${line}  `;
+  let separator = '';
+  for (const [name, item] of entriesOf(value)) {
+    const key = isArray ? '' : `${JSON.stringify(name)}: `;
+    if (!add(`${separator || open}${inner}${key}`) || !writeLines(item, inner, add, charactersMax))
+      return false;
+    separator = ',';
+  }
+  return add(separator === '' ? `${open}${close}` : `${line}${close}`);
+}
+
+/** One by one: a list of a million entries is not read for a row of a table. */
+function* entriesOf(value: DecodedContainer): Generator<readonly [string, DecodedValue]> {
+  if (Array.isArray(value)) for (const item of value) yield ['', item];
+  else for (const name in value) yield [name, (value as DecodedObject)[name]];
 }
 
 /** The value on one line, cut when it is long enough: for a row of a list. */
@@ -45,16 +80,25 @@ export function previewText(value: DecodedValue, charactersMax: number): string 
 
 /** @returns false once there is no more room */
 function walk(value: DecodedValue, add: (part: string) => boolean): boolean {
-  if (!isContainer(value)) return add(scalarText(value));
+  if (!isContainer(value)) return add(shortScalar(value));
   const isArray = Array.isArray(value);
   if (!add(isArray ? '[' : '{')) return false;
-  let isFirst = true;
-  for (const key in value) {
-    const separator = isFirst ? '' : ', ';
-    const name = isArray ? '' : `${JSON.stringify(key)}: `;
-    if (!add(separator + name)) return false;
-    if (!walk((value as Record<string, DecodedValue>)[key], add)) return false;
-    isFirst = false;
+  let separator = '';
+  for (const [name, item] of entriesOf(value)) {
+    if (!add(`${separator}${isArray ? '' : `${shortText(name)}: `}`) || !walk(item, add)) return false;
+    separator = ', ';
   }
   return add(isArray ? ']' : '}');
+}
+
+/** Characters of one text that a row is made of. */
+const PART_CHARACTERS_MAX = 500;
+
+function shortText(text: string): string {
+  return JSON.stringify(text.slice(0, PART_CHARACTERS_MAX));
+}
+
+function shortScalar(value: DecodedValue): string {
+  if (typeof value === 'string') return shortText(value);
+  return scalarText(value instanceof Uint8Array ? value.subarray(0, PART_CHARACTERS_MAX) : value);
 }

@@ -1,5 +1,5 @@
 import { hexOf } from './bytes.ts';
-import { DEPTH_MAX } from './limits.ts';
+import { DEPTH_MAX, VALUES_MAX } from './limits.ts';
 
 /** A number as it was written, if a double would show another one. */
 export class ExactNumber {
@@ -7,6 +7,24 @@ export class ExactNumber {
 
   constructor(source: string) {
     this.source = source;
+  }
+}
+
+/** A payload has its format, and is too much for a tree. */
+export class LimitError extends RangeError {}
+
+export const tooDeep = (): LimitError => new LimitError(`nested deeper than ${DEPTH_MAX} levels`);
+
+const tooMany = (): LimitError => new LimitError(`more than ${VALUES_MAX.toLocaleString('en')} values`);
+
+/** Counts the values of a payload that is read. */
+export class ValueCount {
+  #left = VALUES_MAX;
+
+  /** @throws {LimitError} */
+  add(count = 1): void {
+    this.#left -= count;
+    if (this.#left < 0) throw tooMany();
   }
 }
 
@@ -52,10 +70,10 @@ export function numberOf(value: DecodedValue): number | undefined {
 
 /**
  * Converts a library's result to a `DecodedValue`.
- * @throws RangeError where it is nested deeper than `DEPTH_MAX`
+ * @throws {LimitError}
  */
 export function toDecodedValue(value: unknown, depth = 0): DecodedValue {
-  if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} levels`);
+  if (depth > DEPTH_MAX) throw tooDeep();
   if (typeof value === 'bigint') return narrowed(value);
   if (typeof value !== 'object' || value === null) return value as DecodedValue;
   if (value instanceof Date || value instanceof ExactNumber) return value;

@@ -1,13 +1,12 @@
 import { Button, Checkbox, Popover, Stack } from '@mantine/core';
 import { IconColumns3 } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { COLUMN_IDS, chooseColumns, FIXED_COLUMN, useChosenColumns } from './columns.ts';
 
 /** Selects the columns of the table. */
 export function ColumnsMenu() {
-  const { t } = useTranslation();
   const chosen = useChosenColumns(useActiveProfile()?.subscriptions);
   return (
     <Popover position="bottom-end" shadow="md" withinPortal trapFocus returnFocus>

@@ -37,10 +37,10 @@ interface Column {
 
 const COLUMNS: Readonly<Record<ColumnId, Column>> = {
   time: { minPx: 112, narrow: { minPx: 100 }, isUsual: true },
-  topic: { minPx: 120, most: '26%', narrow: { minPx: 80, most: '34%' }, isUsual: true },
+  topic: { minPx: 120, most: '22%', narrow: { minPx: 80, most: '28%' }, isUsual: true },
   payload: { minPx: 120, most: '1fr', narrow: { minPx: 60, most: '1fr' }, isUsual: true },
   qos: { minPx: 28, narrow: { minPx: 24 }, isUsual: true },
-  flags: { minPx: 76, narrow: { minPx: 60 }, isUsual: true },
+  flags: { minPx: 64, narrow: { minPx: 60 }, isUsual: true },
   size: { minPx: 66, isUsual: true },
   latency: { minPx: 62, isUsual: true },
   position: { minPx: 74, isOfStreams: true },
@@ -56,7 +56,7 @@ const GAP_PX = 10;
 const PADDING_PX = 21;
 
 /** Up to this width the table shows only the columns that have a narrow form. */
-const NARROW_PX = 660;
+const NARROW_PX = 820;
 
 /** Without this column a row is meaningless. */
 export const FIXED_COLUMN: ColumnId = 'topic';

@@ -1,5 +1,5 @@
-import type { TFunction } from 'i18next';
 import type { PublishFate } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { reasonWords } from '../../ui/trouble.ts';
 
 /** MQTT 5's PUBACK says that no client is subscribed. */
@@ -12,20 +12,19 @@ export interface FateWords {
 }
 
 /** @param qos of the message: at QoS 0 no answer follows */
-export function fateWords(t: TFunction, { state, code, detail }: PublishFate, qos: number): FateWords {
+export function fateWords({ state, code, detail }: PublishFate, qos: number): FateWords {
   if (state === 'refused') {
-    const { title } = reasonWords(t, code ?? 0x80);
+    const { title } = reasonWords(code ?? 0x80);
     const why = detail === '' ? title : `${title}: “${detail}”`;
     return { short: hex(code ?? 0x80), long: t('messages.fates.refused.long', { why }) };
   }
-  if (state === 'sent') return wordsOf(t, qos === 0 ? 'sent' : 'waiting');
-  if (state !== 'acknowledged') return wordsOf(t, state);
-  if (code === undefined) return wordsOf(t, 'acknowledgedBlind');
-  return wordsOf(t, code === NO_MATCHING_SUBSCRIBERS ? 'noMatchingSubscribers' : 'acknowledged');
+  if (state === 'sent') return wordsOf(qos === 0 ? 'sent' : 'waiting');
+  if (state !== 'acknowledged') return wordsOf(state);
+  if (code === undefined) return wordsOf('acknowledgedBlind');
+  return wordsOf(code === NO_MATCHING_SUBSCRIBERS ? 'noMatchingSubscribers' : 'acknowledged');
 }
 
 function wordsOf(
-  t: TFunction,
   key:
     | 'sent'
     | 'waiting'

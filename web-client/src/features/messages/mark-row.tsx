@@ -1,7 +1,6 @@
 import { IconAlertTriangle, IconHistory, IconPlugConnectedX } from '@tabler/icons-react';
-import type { TFunction } from 'i18next';
-import { useTranslation } from 'react-i18next';
 import type { LogMark } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { formatExact, formatSeconds, formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import classes from './message-table.module.css';
@@ -16,8 +15,7 @@ interface MarkRowProps {
 
 /** Shows a gap, at its place. */
 export function MarkRow({ mark, columns, rowIndex, top }: MarkRowProps) {
-  const { t } = useTranslation();
-  const words = markWords(t, mark);
+  const words = markWords(mark);
   const look = lookOf(mark);
   const Icon = ICONS[look] ?? IconAlertTriangle;
   return (
@@ -51,7 +49,7 @@ function lookOf(mark: LogMark): string {
 /** Reasons with their own advice. */
 const REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
 
-function markWords(t: TFunction, mark: LogMark): string {
+function markWords(mark: LogMark): string {
   if (mark.kind === 'skipped')
     return t('messages.marks.skipped', { count: mark.count, number: formatExact(mark.count) });
   if (mark.kind === 'reloaded') return t('messages.marks.reloaded');

@@ -1,8 +1,8 @@
 import { Badge, Group, ScrollArea, Tabs, Text } from '@mantine/core';
 import { IconArrowBack, IconEdit, IconFilter, IconX } from '@tabler/icons-react';
 import { useMemo, useSyncExternalStore } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import { useConnection } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
@@ -30,7 +30,6 @@ interface MessageDetailsProps {
 
 /** One message: its payload decoded, its properties, and its packet byte by byte. */
 export function MessageDetails({ profile, message, close }: MessageDetailsProps) {
-  const { t } = useTranslation();
   const { topic } = message;
   const canAnswer =
     message.properties.responseTopic !== undefined &&
@@ -102,7 +101,6 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
 
 /** It changes while the message is shown. */
 function Fate({ message }: { readonly message: LoggedMessage }) {
-  const { t } = useTranslation();
   const log = connections.get(message.connectionId).messages;
   const fate = useSyncExternalStore(
     (changed) => log.onFrame(changed),
@@ -112,7 +110,7 @@ function Fate({ message }: { readonly message: LoggedMessage }) {
   const isBad = fate.state === 'refused' || fate.state === 'lost' || fate.state === 'unknown';
   return (
     <Text size="xs" c={isBad ? 'var(--mantine-color-error)' : 'dimmed'}>
-      {fateWords(t, fate, message.qos).long}
+      {fateWords(fate, message.qos).long}
     </Text>
   );
 }

@@ -1,5 +1,6 @@
 import { matches, validateTopicFilter } from '@apus/mqtt/topic';
 import type { LoggedMessage } from '../../engine/types.ts';
+import type { SlowQuery } from './query-matcher.ts';
 
 /** How the query is searched in a payload. */
 export type QueryKind = 'text' | 'regex' | 'jsonpath';
@@ -26,39 +27,52 @@ export const NO_FILTER: MessageFilter = {
 
 export type Predicate = (message: LoggedMessage) => boolean;
 
-/** Reads a JSONPath query. Throws an error that names the problem. */
-export type JsonPathQuery = (query: string) => Predicate;
+/** Throws an error that names the mistake in a query. */
+export type QueryCheck = (query: string) => void;
 
 /** A filter that can be applied, or the error in it. */
 export type CompiledFilter =
-  | { readonly predicate: Predicate | undefined; readonly problem: undefined }
-  | { readonly predicate: undefined; readonly problem: string };
+  | {
+      /** Takes microseconds. */
+      readonly predicate: Predicate | undefined;
+      /** A worker searches for this among the messages that the predicate leaves. */
+      readonly slow: SlowQuery | undefined;
+      readonly problem: undefined;
+    }
+  | { readonly predicate: undefined; readonly slow: undefined; readonly problem: string };
 
-/**
- * Characters of a payload that a query searches: the time of a careless expression grows with the length of its text.
- */
+/** Characters of a payload that a query searches: the time of a search grows with the length of its text. */
 export const QUERIED_CHARACTERS_MAX = 65_536;
 
 /**
- * @param jsonPath undefined until it is loaded: until then no message matches a JSONPath query
+ * @param checkJsonPath undefined until it is loaded
  * @returns a predicate, undefined if everything is shown, or the error in the query
  */
-export function compileFilter(filter: MessageFilter, jsonPath?: JsonPathQuery): CompiledFilter {
-  const { direction, topic, subscriptionId, retainedOnly } = filter;
+export function compileFilter(filter: MessageFilter, checkJsonPath?: QueryCheck): CompiledFilter {
+  const { direction, topic, subscriptionId, retainedOnly, kind, query } = filter;
   const parts: Predicate[] = [];
   if (direction !== 'all') parts.push((message) => message.direction === direction);
   if (subscriptionId !== undefined)
     parts.push(({ subscriptionIds }) => subscriptionIds.includes(subscriptionId));
   if (retainedOnly) parts.push(({ retain }) => retain);
   if (topic !== '') parts.push(topicPredicate(topic));
+  const sought = query.trim();
+  if (kind === 'text' && sought !== '') parts.push(textPredicate(query));
+  const slow = kind === 'text' || sought === '' ? undefined : slowQuery(kind, query);
   try {
-    const query = queryPredicate(filter, jsonPath);
-    if (query !== undefined) parts.push(query);
+    if (slow?.kind === 'regex') new RegExp(slow.query, 'u');
+    if (slow?.kind === 'jsonpath') checkJsonPath?.(slow.query);
   } catch (error) {
-    return { predicate: undefined, problem: error instanceof Error ? error.message : String(error) };
+    const problem = error instanceof Error ? error.message : String(error);
+    return { predicate: undefined, slow: undefined, problem };
   }
-  if (parts.length === 0) return { predicate: undefined, problem: undefined };
-  return { predicate: (message) => parts.every((part) => part(message)), problem: undefined };
+  const predicate: Predicate | undefined =
+    parts.length === 0 ? undefined : (message) => parts.every((part) => part(message));
+  return { predicate, slow, problem: undefined };
+}
+
+function slowQuery(kind: SlowQuery['kind'], query: string): SlowQuery {
+  return { kind, query: kind === 'jsonpath' ? query.trim() : query };
 }
 
 function topicPredicate(text: string): Predicate {
@@ -69,16 +83,7 @@ function topicPredicate(text: string): Predicate {
   return ({ topic }) => topic.toLowerCase().includes(lower);
 }
 
-function queryPredicate(
-  { kind, query }: MessageFilter,
-  jsonPath: JsonPathQuery = () => () => false,
-): Predicate | undefined {
-  if (query.trim() === '') return undefined;
-  if (kind === 'jsonpath') return jsonPath(query.trim());
-  if (kind === 'regex') {
-    const expression = new RegExp(query, 'u');
-    return (message) => expression.test(message.text(QUERIED_CHARACTERS_MAX));
-  }
+function textPredicate(query: string): Predicate {
   const lower = query.toLowerCase();
   return (message) => message.text(QUERIED_CHARACTERS_MAX).toLowerCase().includes(lower);
 }

@@ -2,12 +2,24 @@ import { FrameListeners, nextFrame, type Schedule } from '../../engine/log/frame
 import { Ring } from '../../engine/log/ring.ts';
 import type { LoggedMessage, MessageLog, PlacedMark } from '../../engine/types.ts';
 import type { Predicate } from './message-filter.ts';
+import type { Found } from './query-matcher.ts';
 
 /** How long one step of the search through the log may take, so that no frame waits for it. */
 const SCAN_MS = 6;
 
 /** Messages between two looks at the clock. */
 const SCAN_STEP = 200;
+
+/** Messages and bytes of their payloads that a worker is asked about at a time: to hand them over takes some ms. */
+const BATCH_MESSAGES_MAX = 200;
+const BATCH_BYTES_MAX = 256 * 1024;
+
+/** Looks through messages elsewhere (`MessageSearch`). */
+export interface SlowSearch {
+  readonly isStopped: boolean;
+  test(messages: readonly LoggedMessage[]): Promise<readonly Found[]>;
+  close(): void;
+}
 
 /**
  * The messages of a log that the table shows: those that match a filter, newest first, live or paused. Without a filter
@@ -19,6 +31,13 @@ export class MessageList {
   readonly #clock: () => number;
   readonly #frames: FrameListeners;
   #predicate: Predicate | undefined;
+  #search: SlowSearch | undefined;
+  /** Another one for each filter, so that the answers to an earlier search are not taken. */
+  #epoch = 0;
+  /** The position of a slow search through new messages; it ascends. */
+  #ahead = 0;
+  #isAsking = false;
+  #unsearched = 0;
   /** Matches among the messages that came since the filter was set, ascending. */
   #newer: Ring<number>;
   /** Matches among the messages that were there, descending. */
@@ -27,6 +46,8 @@ export class MessageList {
   #scanned = 0;
   #isScanning = false;
   #held: readonly LoggedMessage[] | undefined;
+  /** Whether it is held because the pointer is over it, and not because the user has asked for it. */
+  #isPointedAt = false;
   #heldMarks: readonly PlacedMark[] = [];
   #newWhileHeld = 0;
   #version = 0;
@@ -46,10 +67,26 @@ export class MessageList {
       this.#log.onClear(() => this.#cleared()),
     ];
     // Applies the filter to earlier messages.
-    if (this.#predicate !== undefined) this.setFilter(this.#predicate);
+    if (this.#isFiltered) this.setFilter(this.#predicate, this.#search);
     return () => {
       for (const stop of stops) stop();
+      this.#epoch += 1;
+      this.#search?.close();
     };
+  }
+
+  get #isFiltered(): boolean {
+    return this.#predicate !== undefined || this.#search !== undefined;
+  }
+
+  /** Messages that took too long to search. */
+  get unsearched(): number {
+    return this.#unsearched;
+  }
+
+  /** Whether the search was given up. */
+  get isSearchStopped(): boolean {
+    return this.#search?.isStopped === true;
   }
 
   /** Different after every change. */
@@ -59,11 +96,16 @@ export class MessageList {
 
   get size(): number {
     if (this.#held !== undefined) return this.#held.length;
-    return this.#predicate === undefined ? this.#log.size : this.#newer.size + this.#older.length;
+    return !this.#isFiltered ? this.#log.size : this.#newer.size + this.#older.length;
   }
 
   get isHeld(): boolean {
     return this.#held !== undefined;
+  }
+
+  /** Whether the user has paused it, or has scrolled away from the newest message. */
+  get isPaused(): boolean {
+    return this.isHeld && !this.#isPointedAt;
   }
 
   /** Matches since the list was paused. */
@@ -80,7 +122,7 @@ export class MessageList {
   at(index: number): LoggedMessage | undefined {
     if (this.#held !== undefined) return this.#held[index];
     const { firstSequence, endSequence } = this.#log;
-    if (this.#predicate === undefined) return this.#log.at(endSequence - 1 - index);
+    if (!this.#isFiltered) return this.#log.at(endSequence - 1 - index);
     const sequence =
       index < this.#newer.size
         ? this.#newer.at(this.#newer.end - 1 - index)
@@ -120,15 +162,22 @@ export class MessageList {
     return low;
   }
 
-  setFilter(predicate: Predicate | undefined): void {
+  /** @param search looks through the messages that fit the predicate */
+  setFilter(predicate: Predicate | undefined, search?: SlowSearch): void {
+    this.#epoch += 1;
+    this.#search?.close();
     this.#predicate = predicate;
+    this.#search = search;
+    this.#unsearched = 0;
+    this.#ahead = this.#log.endSequence;
     this.#newer.clear();
     this.#older = [];
     this.#held = undefined;
     this.#newWhileHeld = 0;
     this.#scanned = this.#log.endSequence;
     this.#changed();
-    if (predicate !== undefined && !this.#isScanning) {
+    if (search !== undefined) void this.#ask();
+    else if (predicate !== undefined && !this.#isScanning) {
       this.#isScanning = true;
       this.#scan();
     }
@@ -136,7 +185,26 @@ export class MessageList {
 
   /** Freezes the list. Shown messages stay readable, even when the log drops them. */
   hold(): void {
-    if (this.#held !== undefined) return;
+    this.#hold(false);
+  }
+
+  /** The pointer is over the list: until \`unpoint\` no message moves from under it. */
+  point(): void {
+    // An empty list has no message to hold, and shows the first ones wherever the pointer is.
+    if (this.#held === undefined && this.size > 0) this.#hold(true);
+  }
+
+  unpoint(): void {
+    if (this.#isPointedAt) this.release();
+  }
+
+  #hold(isPointedAt: boolean): void {
+    const wasPointedAt = this.#isPointedAt;
+    this.#isPointedAt = isPointedAt;
+    if (this.#held !== undefined) {
+      if (wasPointedAt !== isPointedAt) this.#changed();
+      return;
+    }
     this.#held = Array.from({ length: this.size }, (_, index) => this.at(index)).filter(
       (message) => message !== undefined,
     );
@@ -146,6 +214,7 @@ export class MessageList {
   }
 
   release(): void {
+    this.#isPointedAt = false;
     if (this.#held === undefined) return;
     this.#held = undefined;
     this.#newWhileHeld = 0;
@@ -157,6 +226,10 @@ export class MessageList {
   }
 
   #appended(messages: readonly LoggedMessage[]): void {
+    if (this.#search !== undefined) {
+      void this.#ask();
+      return;
+    }
     const predicate = this.#predicate;
     let fitting = messages.length;
     if (predicate !== undefined) {
@@ -172,6 +245,53 @@ export class MessageList {
     this.#changed();
   }
 
+  /** Has the slow search look at new messages, and then at old ones, until it has seen all. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    for (let batch = this.#nextBatch(); batch !== undefined; batch = this.#nextBatch()) {
+      this.#isScanning = true;
+      const { search, messages, found } = batch;
+      const epoch = this.#epoch;
+      const answers = await search.test(messages);
+      if (epoch !== this.#epoch) continue;
+      for (const [index, { sequence }] of messages.entries()) {
+        const answer = answers[index];
+        if (answer === undefined) this.#unsearched += 1;
+        if (answer !== true) continue;
+        found.push(sequence);
+        if (found === this.#newer && this.#held !== undefined) this.#newWhileHeld += 1;
+      }
+      this.#forgetEvicted();
+      this.#changed();
+    }
+    this.#isAsking = false;
+    this.#isScanning = false;
+    this.#changed();
+  }
+
+  /** The next messages for the slow search, and the list in which those that fit belong. */
+  #nextBatch() {
+    const search = this.#search;
+    if (search === undefined || search.isStopped) return undefined;
+    const { firstSequence, endSequence } = this.#log;
+    const messages: LoggedMessage[] = [];
+    let bytes = 0;
+    const take = (sequence: number): void => {
+      const message = this.#log.at(sequence);
+      if (message === undefined || this.#predicate?.(message) === false) return;
+      messages.push(message);
+      bytes += message.payloadLength;
+    };
+    const hasRoom = (): boolean => messages.length < BATCH_MESSAGES_MAX && bytes < BATCH_BYTES_MAX;
+    this.#ahead = Math.max(this.#ahead, firstSequence);
+    const isNewer = this.#ahead < endSequence;
+    if (isNewer) for (; this.#ahead < endSequence && hasRoom(); this.#ahead += 1) take(this.#ahead);
+    else while (this.#scanned > firstSequence && hasRoom()) take(--this.#scanned);
+    if (messages.length === 0 && !isNewer) return undefined;
+    return { search, messages, found: isNewer ? this.#newer : this.#older };
+  }
+
   #forgetEvicted(): void {
     const { firstSequence } = this.#log;
     while ((this.#older.at(-1) ?? Number.POSITIVE_INFINITY) < firstSequence) this.#older.pop();
@@ -183,6 +303,7 @@ export class MessageList {
   #scan(): void {
     const predicate = this.#predicate;
     const { firstSequence } = this.#log;
+    if (this.#search !== undefined) return;
     const startedAt = this.#clock();
     while (predicate !== undefined && this.#scanned > firstSequence) {
       for (let step = 0; step < SCAN_STEP && this.#scanned > firstSequence; step += 1) {

@@ -1,9 +1,9 @@
 import { DataList, Group, Text } from '@mantine/core';
 import { IconChartLine } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
 import { shownBinary } from '../../engine/inspect/field.ts';
 import { streamFacts } from '../../engine/stream-reading.ts';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
@@ -22,12 +22,17 @@ interface Fact {
   readonly action?: { readonly label: string; readonly act: () => void };
 }
 
+/** User properties that are shown: a packet has room for a hundred thousand. */
+const PAIRS_MAX = 200;
+
+/** Characters of a value. */
+const VALUE_CHARACTERS_MAX = 2_000;
+
 /** User properties that the broker has set, of a message of a stream. */
 const STREAM_NAMES = new Set(['stream-position', 'stream-kind', 'key']);
 
 /** Everything that the client knows about a message besides its payload. */
 export function MessageProperties({ profile, message }: MessagePropertiesProps) {
-  const { t } = useTranslation();
   const chartThis = useChartThis();
   const { connectionId, topic, properties, latencyMs, missingBefore } = message;
   const flags = [
@@ -101,13 +106,23 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
       {facts.map(
         (fact) => fact.value !== undefined && fact.value !== '' && <Row key={fact.label} {...fact} />,
       )}
-      {pairs.map(([name, value], index) => (
+      {pairs.slice(0, PAIRS_MAX).map(([name, value], index) => (
         // A name may come more than once, and pairs do not move.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <Row key={index} label={t('messages.details.userProperty')} value={`${name} = ${value}`} />
       ))}
+      {pairs.length > PAIRS_MAX && (
+        <Row
+          label={t('messages.details.userProperty')}
+          value={t('messages.details.morePairs', { count: pairs.length - PAIRS_MAX })}
+        />
+      )}
     </DataList>
   );
+}
+
+function shortened(value: string): string {
+  return value.length > VALUE_CHARACTERS_MAX ? `${value.slice(0, VALUE_CHARACTERS_MAX)}…` : value;
 }
 
 function Row({ label, value, action }: Fact) {
@@ -117,7 +132,7 @@ function Row({ label, value, action }: Fact) {
       <DataList.ItemValue>
         <Group gap={4} wrap="nowrap">
           <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            {value === undefined ? '' : visibleText(value)}
+            {value === undefined ? '' : visibleText(shortened(value))}
           </Text>
           {action !== undefined && (
             <IconButton label={action.label} onClick={action.act}>

@@ -1,9 +1,8 @@
 import { IconArrowDownLeft, IconArrowUpRight } from '@tabler/icons-react';
-import type { TFunction } from 'i18next';
 import { memo, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { streamFacts } from '../../engine/stream-reading.ts';
 import type { LoggedMessage, PublishFate } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { useDecoders } from '../decode/decoders/registry.ts';
@@ -20,6 +19,8 @@ interface MessageRowProps {
   readonly message: LoggedMessage;
   /** Of the message; it changes, and the message does not. */
   readonly fate: PublishFate | undefined;
+  /** Likewise. */
+  readonly missingBefore: number;
   readonly rowIndex: number;
   readonly top: number;
   readonly columns: readonly ColumnId[];
@@ -31,7 +32,6 @@ interface MessageRowProps {
 /** One line of the table. It uses plain elements: up to sixty frames a second render some forty lines. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   const { id, message, rowIndex, top, columns, colors, isSelected, onSelect } = props;
-  const { t } = useTranslation();
   // The rows render again when a decoder has been loaded.
   useDecoders(({ loaded }) => loaded);
   const color = colors.get(message.subscriptionIds[0] ?? '');
@@ -52,7 +52,7 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
     >
       {columns.map((column) => (
         <span role="gridcell" data-column={column} key={column}>
-          {cell(column, message, t)}
+          {cell(column, message)}
         </span>
       ))}
     </div>
@@ -60,19 +60,19 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
 });
 
 /** Functions and not components: a hook in each cell would run some four hundred times a frame. */
-function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode {
+function cell(column: ColumnId, message: LoggedMessage): ReactNode {
   const { packetId, properties, latencyMs } = message;
   switch (column) {
     case 'time':
-      return time(message, t);
+      return time(message);
     case 'topic':
-      return visibleText(message.topic);
+      return shown(message.topic);
     case 'payload':
       return previewOf(message);
     case 'qos':
       return message.qos;
     case 'flags':
-      return flags(message, t);
+      return flags(message);
     case 'size':
       return formatBytes(message.payloadLength);
     case 'latency':
@@ -88,15 +88,26 @@ function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode
     case 'responseTopic':
       return shown(properties.responseTopic);
     case 'userProperties':
-      return shown(properties.userProperties?.map(([name, value]) => `${name}=${value}`).join(', '));
+      return shown(
+        properties.userProperties
+          ?.slice(0, CELL_PAIRS_MAX)
+          .map(([name, value]) => `${name}=${value}`)
+          .join(', '),
+      );
   }
 }
 
+/** User properties of a cell. */
+const CELL_PAIRS_MAX = 20;
+
+/** Characters of a cell: a topic or a property may have 65,535, and no screen shows as many. */
+const CELL_CHARACTERS_MAX = 1_000;
+
 function shown(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : visibleText(text);
+  return text === undefined ? undefined : visibleText(text.slice(0, CELL_CHARACTERS_MAX));
 }
 
-function time({ direction, atMs }: LoggedMessage, t: TFunction): ReactNode {
+function time({ direction, atMs }: LoggedMessage): ReactNode {
   const isOut = direction === 'published';
   const Direction = isOut ? IconArrowUpRight : IconArrowDownLeft;
   return (
@@ -113,11 +124,8 @@ function position({ direction, properties }: LoggedMessage): ReactNode {
   return facts && <span title={visibleText(facts.position)}>{facts.number}</span>;
 }
 
-function flags(
-  { retain, dup, missingBefore, fate, qos, properties }: LoggedMessage,
-  t: TFunction,
-): ReactNode {
-  const words = fate && fateWords(t, fate, qos);
+function flags({ retain, dup, missingBefore, fate, qos, properties }: LoggedMessage): ReactNode {
+  const words = fate && fateWords(fate, qos);
   const kind = fate === undefined ? streamFacts(properties)?.kind : undefined;
   return (
     <>

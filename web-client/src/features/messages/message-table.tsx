@@ -3,10 +3,11 @@ import { useElementSize } from '@mantine/hooks';
 import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
+import { SubscribeAll } from '../subscriptions/subscribe-all.tsx';
 import { type ColumnId, shownColumns, useChosenColumns } from './columns.ts';
 import { MarkRow } from './mark-row.tsx';
 import { MarkedRows } from './marked-rows.ts';
@@ -16,12 +17,13 @@ import classes from './message-table.module.css';
 import { useMessageList } from './use-message-list.ts';
 
 /**
- * All rows have the same height, so that a hundred thousand of them need no measuring. On a phone they have two lines.
+ * All rows have the same height, so that a hundred thousand of them need no measuring. On a phone, and beside the
+ * details, they have two lines: the payload gets the width.
  */
 const ROW_HEIGHT = { wide: 26, narrow: 44 } as const;
 
 /** Where the style sheet begins to use two lines. */
-const NARROW_PX = 480;
+const NARROW_PX = 560;
 
 /** Rows beyond the edges, so that a quick scroll shows no gaps. */
 const OVERSCAN = 6;
@@ -38,8 +40,8 @@ interface MessageTableProps {
 }
 
 /**
- * The messages, newest at the top. When the user scrolls down or moves by key, the list is held until they return to
- * the top or resume.
+ * The messages, newest at the top. The list stands still while the pointer is over it, so that a click opens the message
+ * that the user sees there. When the user scrolls down or moves by key, it is held until they resume.
  */
 export function MessageTable({
   profile,
@@ -66,6 +68,7 @@ export function MessageTable({
   useEffect(() => {
     if (rowHeight > 0) virtualizer.measure();
   }, [virtualizer, rowHeight]);
+  useEffect(() => () => list.unpoint(), [list]);
   const isEmpty = rows.size === 0;
   useEffect(() => {
     if (!isEmpty) useStore.setState({ isMessageShown: true });
@@ -90,7 +93,13 @@ export function MessageTable({
   const items = virtualizer.getVirtualItems();
   const active = selected && items.find(({ index }) => isRowOf(rows, index, selected));
   return (
-    <div className={classes.wrap} ref={sizer}>
+    <div
+      className={classes.wrap}
+      ref={sizer}
+      onPointerEnter={() => list.point()}
+      onPointerMove={() => list.point()}
+      onPointerLeave={() => list.unpoint()}
+    >
       <NewWhileHeld list={list} onResume={resume} />
       <div
         ref={scroller}
@@ -125,7 +134,6 @@ interface NewWhileHeldProps {
 
 /** How many messages have come while the list is held, as a button that resumes it. */
 function NewWhileHeld({ list, onResume }: NewWhileHeldProps) {
-  const { t } = useTranslation();
   if (!list.isHeld || list.newWhileHeld === 0) return null;
   return (
     <Button
@@ -167,6 +175,7 @@ function Rows({ profile, rows, items, columns, selected, onSelect }: RowsProps) 
         id={rowId(profile.id, index)}
         message={message}
         fate={message.fate}
+        missingBefore={message.missingBefore}
         columns={columns}
         colors={colors}
         isSelected={selected?.sequence === message.sequence}
@@ -201,7 +210,6 @@ function nextIndex(key: string, current: number | undefined, size: number): numb
 }
 
 function Head({ columns }: { readonly columns: readonly ColumnId[] }) {
-  const { t } = useTranslation();
   return (
     <div role="row" className={classes.head} aria-rowindex={1}>
       {columns.map((column) => (
@@ -220,7 +228,6 @@ interface NothingProps {
 }
 
 function Nothing({ profile, isFiltered, problem }: NothingProps) {
-  const { t } = useTranslation();
   const advice = useAdvice(profile);
   return (
     <Center className={classes.empty} role="row">
@@ -234,7 +241,9 @@ function Nothing({ profile, isFiltered, problem }: NothingProps) {
               : t(isFiltered ? 'messages.noneFit' : 'messages.none')
           }
           description={problem ?? (isFiltered ? '' : advice)}
-        />
+        >
+          {!isFiltered && problem === undefined && <SubscribeAll profile={profile} />}
+        </EmptyState>
       </div>
     </Center>
   );
@@ -247,7 +256,6 @@ const NAMED_MAX = 3;
 const NAMED_LENGTH_MAX = 80;
 
 function useAdvice({ id, subscriptions }: ConnectionProfile): string {
-  const { t } = useTranslation();
   const { phase } = useStatus(id);
   if (phase !== 'connected') return t('messages.noneConnect');
   const enabled = subscriptions.filter((subscription) => subscription.enabled);

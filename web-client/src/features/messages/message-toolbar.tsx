@@ -1,14 +1,13 @@
-import { Button, Group, Pill, SegmentedControl, Select, Text, TextInput, Tooltip } from '@mantine/core';
+import { Button, Group, NativeSelect, Pill, SegmentedControl, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconFilter, IconPlayerPause, IconPlayerPlay, IconSearch, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useConnection, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
-import { BesideMenu } from './beside-menu.tsx';
 import { ColumnsMenu } from './columns-menu.tsx';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
@@ -31,7 +30,6 @@ interface MessageToolbarProps {
 
 /** Filters, pause and clear. */
 export function MessageToolbar({ profile, list, filter, problem, label }: MessageToolbarProps) {
-  const { t } = useTranslation();
   const { id } = profile;
   const topicInput = useRef<HTMLInputElement>(null);
   const isActive = useStore(({ activeId }) => activeId === id);
@@ -55,12 +53,14 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
           onKeyDown={leaveByEscape}
         />
         <Group gap={0} wrap="nowrap" className={classes.query}>
-          <Select
+          <NativeSelect
             className={classes.kind}
             aria-label={t('messages.kind')}
             data={KINDS.map((value) => ({ value, label: t(`messages.kinds.${value}`) }))}
             value={filter.kind}
-            onChange={(value) => setFilter(id, { kind: KINDS.find((kind) => kind === value) ?? 'text' })}
+            onChange={({ currentTarget: { value } }) =>
+              setFilter(id, { kind: KINDS.find((kind) => kind === value) ?? 'text' })
+            }
           />
           <Tooltip label={problem} disabled={problem === undefined} color="red.9" position="bottom-start">
             <TextInput
@@ -122,13 +122,12 @@ function ListControls({
   readonly list: MessageList;
   readonly isFiltered: boolean;
 }) {
-  const { t } = useTranslation();
   const log = useConnection(id).messages;
   const isActive = useStore(({ activeId }) => activeId === id);
   useMessageList(list);
   useEffect(
     () =>
-      isActive ? provideShortcut('pause', () => (list.isHeld ? list.release() : list.hold())) : undefined,
+      isActive ? provideShortcut('pause', () => (list.isPaused ? list.release() : list.hold())) : undefined,
     [list, isActive],
   );
   const { messagesMax, bytesMax } = log.limits;
@@ -141,6 +140,7 @@ function ListControls({
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
       <Lost id={id} />
+      <Unsearched list={list} />
       <Tooltip label={kept} multiline maw={280}>
         <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
           {isFiltered && list.size !== log.size
@@ -148,7 +148,7 @@ function ListControls({
             : t('messages.count', { count: list.size, shown })}
         </Text>
       </Tooltip>
-      {list.isHeld ? (
+      {list.isPaused ? (
         <Button
           leftSection={<IconPlayerPlay {...ICON} />}
           onClick={() => list.release()}
@@ -161,7 +161,6 @@ function ListControls({
           {t('messages.pause')}
         </Button>
       )}
-      <BesideMenu activeId={id} />
       <ColumnsMenu />
       <IconButton label={t('messages.clear')} onClick={() => log.clear()}>
         <IconTrash size={16} stroke={1.5} />
@@ -170,8 +169,19 @@ function ListControls({
   );
 }
 
+/** The messages at which the search was too slow. */
+function Unsearched({ list }: { readonly list: MessageList }) {
+  if (list.unsearched === 0 && !list.isSearchStopped) return null;
+  return (
+    <Text size="xs" c="var(--mantine-color-error)" role="status">
+      {list.isSearchStopped
+        ? t('messages.searchStopped')
+        : t('messages.unsearched', { count: list.unsearched })}
+    </Text>
+  );
+}
+
 function Lost({ id }: { readonly id: string }) {
-  const { t } = useTranslation();
   const { skipped, dropped } = useStatus(id).traffic;
   if (skipped === 0 && dropped === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { compileFilter } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
@@ -9,7 +9,7 @@ import { MessageTable } from './message-table.tsx';
 import { MessageToolbar } from './message-toolbar.tsx';
 import { setMessagesState, useMessagesState } from './messages-store.ts';
 import classes from './messages-view.module.css';
-import { useJsonPath } from './use-json-path.ts';
+import { useSearch } from './use-search.ts';
 
 const MessageDetails = lazy(async () => ({
   default: (await import('./message-details.tsx')).MessageDetails,
@@ -22,23 +22,22 @@ const BottomDrawer = lazy(async () => ({
 interface MessagesPaneProps {
   readonly profile: ConnectionProfile;
   readonly list: MessageList;
-  /** Whether others are beside it: then its parts are named after its connection. */
-  readonly isAmongOthers?: boolean;
 }
 
 /** The table with its tools, and the details of the message that is selected. */
-export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesPaneProps) {
-  const { t } = useTranslation();
-  const named = (what: string): string =>
-    isAmongOthers ? t('messages.ofConnection', { what, name: profile.name }) : what;
+export function MessagesPane({ profile, list }: MessagesPaneProps) {
   const { filter, selected } = useMessagesState(profile.id);
-  const jsonPath = useJsonPath(filter.kind === 'jsonpath');
-  const compiled = useMemo(() => compileFilter(filter, jsonPath), [filter, jsonPath]);
+  const search = useSearch(filter.kind !== 'text');
+  const compiled = useMemo(() => compileFilter(filter, search?.checkJsonPath), [filter, search]);
   const isPhone = useMediaQuery('(max-width: 62em)');
   useEffect(() => {
     // An invalid query leaves the list unchanged.
-    if (compiled.problem === undefined) list.setFilter(compiled.predicate);
-  }, [list, compiled]);
+    if (compiled.problem !== undefined) return;
+    const { predicate, slow } = compiled;
+    // Until the search is loaded, nothing fits.
+    if (slow !== undefined && search === undefined) list.setFilter(() => false);
+    else list.setFilter(predicate, slow && search?.start(slow));
+  }, [list, compiled, search]);
   const select = (message: LoggedMessage | undefined): void =>
     setMessagesState(profile.id, { selected: message });
   const details = selected !== undefined && (
@@ -52,26 +51,26 @@ export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesP
     </Suspense>
   );
   return (
-    <section className={classes.center} aria-label={named(t('messages.title'))}>
+    <section className={classes.center} aria-label={t('messages.title')}>
       <MessageToolbar
         profile={profile}
         list={list}
         filter={filter}
         problem={compiled.problem}
-        label={named(t('messages.filter'))}
+        label={t('messages.filter')}
       />
       <div className={classes.body}>
         <MessageTable
           profile={profile}
           list={list}
-          label={named(t('messages.table'))}
+          label={t('messages.table')}
           selected={selected}
           onSelect={select}
-          isFiltered={compiled.predicate !== undefined}
+          isFiltered={compiled.predicate !== undefined || compiled.slow !== undefined}
           problem={compiled.problem}
         />
         {details !== false && !isPhone && (
-          <aside className={classes.details} aria-label={named(t('messages.details.title'))}>
+          <aside className={classes.details} aria-label={t('messages.details.title')}>
             {details}
           </aside>
         )}

@@ -1,21 +1,20 @@
 import { Splitter } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useTranslation } from 'react-i18next';
+import { Suspense } from 'react';
+import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { isRecording } from '../../state/recording-ids.ts';
-import { useStore } from '../../state/store.ts';
+import { Loading } from '../../ui/loading.tsx';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
-import { FoldedPublish } from '../publish/folded-publish.tsx';
-import { PublishPanel } from '../publish/publish-panel.tsx';
+import { FoldedPublish, PublishPanel } from '../publish/folded-publish.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
-import { useShownIds } from './beside.ts';
 import { ConnectionMessages } from './connection-messages.tsx';
 import { KeptSplitter } from './kept-splitter.tsx';
 import classes from './messages-view.module.css';
 import { NarrowMessages } from './narrow-messages.tsx';
 
-const SUBSCRIPTIONS_PX = 300;
+const SUBSCRIPTIONS_PX = 264;
 
 /** In a low window the messages come first. */
 const LOW_WINDOW_PX = 860;
@@ -30,7 +29,6 @@ const SPLITTER = {
 
 /** Subscriptions, the messages that come, and the panel to publish. */
 export function MessagesView() {
-  const { t } = useTranslation();
   const profile = useActiveProfile();
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const isFolded = useLayout(({ isPublishFolded }) => isPublishFolded);
@@ -38,7 +36,7 @@ export function MessagesView() {
   if (isNarrow) return <NarrowMessages key={profile.id} profile={profile} />;
   const { id } = profile;
   // A recording has no server: a client can neither subscribe nor publish.
-  if (isRecording(id)) return <Connections activeId={id} />;
+  if (isRecording(id)) return <ConnectionMessages key={id} profile={profile} />;
   const publishPx = window.innerHeight < LOW_WINDOW_PX ? PUBLISH_PX.low : PUBLISH_PX.high;
   return (
     <KeptSplitter
@@ -61,34 +59,18 @@ export function MessagesView() {
           orientation="vertical"
         >
           <Splitter.Pane defaultSize={100} className={classes.pane}>
-            <Connections activeId={id} />
+            <ConnectionMessages key={id} profile={profile} />
           </Splitter.Pane>
           {!isFolded && (
             <Splitter.Pane defaultSize={`${publishPx}px`} min="120px" max="600px" className={classes.pane}>
-              <PublishPanel key={id} profile={profile} fold={() => setLayout({ isPublishFolded: true })} />
+              <Suspense fallback={<Loading />}>
+                <PublishPanel key={id} profile={profile} fold={() => setLayout({ isPublishFolded: true })} />
+              </Suspense>
             </Splitter.Pane>
           )}
         </KeptSplitter>
         {isFolded && <FoldedPublish profile={profile} />}
       </Splitter.Pane>
     </KeptSplitter>
-  );
-}
-
-/** The active one, or several side by side. */
-function Connections({ activeId }: { readonly activeId: string }) {
-  const { t } = useTranslation();
-  const shown = useShownIds(activeId);
-  const profiles = useStore((state) => state.profiles);
-  const panes = shown.map((id) => {
-    const profile = profiles.find((known) => known.id === id);
-    return profile && <ConnectionMessages key={id} profile={profile} shown={shown} />;
-  });
-  // The same elements for one and for several: open parts of one stay open when another comes.
-  const group = shown.length > 1 ? { role: 'group', 'aria-label': t('messages.beside') } : {};
-  return (
-    <div {...group} className={classes.beside}>
-      {panes}
-    </div>
   );
 }

@@ -1,11 +1,12 @@
 import { SegmentedControl } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { Suspense, useEffect, useMemo, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useConnection } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
+import { Loading } from '../../ui/loading.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
-import { PublishPanel } from '../publish/publish-panel.tsx';
+import { PublishPanel } from '../publish/folded-publish.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
 import { MessageList } from './message-list.ts';
 import { MessagesPane } from './messages-pane.tsx';
@@ -19,7 +20,6 @@ interface NarrowMessagesProps {
 
 /** On a phone: one part at a time. */
 export function NarrowMessages({ profile }: NarrowMessagesProps) {
-  const { t } = useTranslation();
   const { messages } = useConnection(profile.id);
   const list = useMemo(() => new MessageList(messages), [messages]);
   useEffect(() => list.attach(), [list]);
@@ -41,7 +41,11 @@ export function NarrowMessages({ profile }: NarrowMessagesProps) {
       </div>
       {pane === 'subscriptions' && <SubscriptionPanel profile={profile} />}
       {pane === 'messages' && <MessagesPane profile={profile} list={list} />}
-      {pane === 'publish' && <PublishPanel profile={profile} />}
+      {pane === 'publish' && (
+        <Suspense fallback={<Loading />}>
+          <PublishPanel profile={profile} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { LoggedMessage } from '../../engine/types.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import { readyDecoder } from '../decode/decoders/registry.ts';
 import { previewText } from '../decode/pretty.ts';
 
@@ -24,7 +25,7 @@ function decodedPreview({ topic, payload }: LoggedMessage): string | undefined {
   const decode = payload.length > DECODED_BYTES_MAX ? undefined : readyDecoder(topic);
   if (decode === undefined) return undefined;
   try {
-    return previewText(decode(payload, topic), PREVIEW_CHARACTERS_MAX);
+    return visibleText(previewText(decode(payload, topic), PREVIEW_CHARACTERS_MAX));
   } catch {
     return undefined;
   }
@@ -32,7 +33,7 @@ function decodedPreview({ topic, payload }: LoggedMessage): string | undefined {
 
 function plainPreview(message: LoggedMessage): string {
   const text = message.text(PREVIEW_CHARACTERS_MAX);
-  if (!BINARY.test(text)) return text.replaceAll(/\s+/g, ' ');
+  if (!BINARY.test(text)) return visibleText(text.replaceAll(/\s+/g, ' '));
   return Array.from(message.payload.subarray(0, PREVIEW_BYTES_MAX), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join(' ');

@@ -1,13 +1,12 @@
 import { Text, Title } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import classes from './presence-view.module.css';
+import classes from './presence.module.css';
 import type { PresenceEvent } from './rooms.ts';
 
 /** Joins and leaves, the newest first. */
 export function PresenceEvents({ events }: { readonly events: readonly PresenceEvent[] }) {
-  const { t } = useTranslation();
   const title = t('presence.events');
   return (
     <section className={classes.events} aria-label={title}>

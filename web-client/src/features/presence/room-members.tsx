@@ -2,14 +2,14 @@ import { Center, EmptyState } from '@mantine/core';
 import { IconUsersGroup } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { formatExact, formatTime } from '../../ui/format.ts';
-import { troubleSentence, useTrouble } from '../../ui/trouble.ts';
+import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { joinIn, useJoins } from './joins.ts';
-import classes from './presence-view.module.css';
+import classes from './presence.module.css';
 import type { Member, Room } from './rooms.ts';
 
 /** All rows are as high, so that many thousand of them need no measuring. */
@@ -24,7 +24,6 @@ interface RoomMembersProps {
 
 /** The members of a room with their data, by their names. */
 export function RoomMembers({ profile, name, room }: RoomMembersProps) {
-  const { t } = useTranslation();
   const { members } = room;
   const sorted = useMemo(
     () => [...members.values()].sort((one, other) => one.name.localeCompare(other.name)),
@@ -50,8 +49,6 @@ export function RoomMembers({ profile, name, room }: RoomMembersProps) {
 }
 
 function Summary({ profile, name, room }: RoomMembersProps) {
-  const { t } = useTranslation();
-  const words = useTrouble();
   const { subscriptions } = useStatus(profile.id);
   const subscription = profile.subscriptions.find(({ filter }) => filter === `$presence/${name}/+`);
   const trouble = subscription && subscriptions[subscription.id]?.trouble;
@@ -67,7 +64,7 @@ function Summary({ profile, name, room }: RoomMembersProps) {
       {isDoubtful && <span className={classes.warn}>{t('presence.doubtful')}</span>}
       {trouble !== undefined && (
         <span className={classes.warn} role="alert">
-          {`${t('presence.refused')} ${troubleSentence(words(trouble))}`}
+          {`${t('presence.refused')} ${troubleSentence(troubleWords(trouble))}`}
         </span>
       )}
     </div>
@@ -81,7 +78,6 @@ interface MemberListProps {
 }
 
 function MemberList({ profile, name, members }: MemberListProps) {
-  const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
   const own = useJoins(({ joined }) => joinIn(joined[profile.id], name)?.member);
   const virtualizer = useVirtualizer({
@@ -117,7 +113,6 @@ function MemberList({ profile, name, members }: MemberListProps) {
 }
 
 function MemberRow({ member, isOwn }: { readonly member: Member; readonly isOwn: boolean }) {
-  const { t } = useTranslation();
   const { name, data, joinedAtMs } = member;
   return (
     <>

@@ -1,12 +1,12 @@
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Trouble } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { troubleSentence, useTrouble } from '../../ui/trouble.ts';
+import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { enter, type Join, joinIn, leave, useJoins } from './joins.ts';
-import classes from './presence-view.module.css';
+import classes from './presence.module.css';
 import { isName } from './topics.ts';
 
 interface SelfFormProps {
@@ -16,8 +16,6 @@ interface SelfFormProps {
 
 /** Enters the room and leaves it. */
 export function SelfForm({ profile, room }: SelfFormProps) {
-  const { t } = useTranslation();
-  const words = useTrouble();
   const { phase, session } = useStatus(profile.id);
   const present = useJoins(({ joined }) => joinIn(joined[profile.id], room));
   const [form, setForm] = useState<{ readonly member?: string; readonly data: string }>({ data: 'online' });
@@ -70,7 +68,7 @@ export function SelfForm({ profile, room }: SelfFormProps) {
         </Text>
         {trouble !== undefined && (
           <Text size="xs" c="var(--mantine-color-error)" role="alert">
-            {troubleSentence(words(trouble))}
+            {troubleSentence(troubleWords(trouble))}
           </Text>
         )}
       </Stack>

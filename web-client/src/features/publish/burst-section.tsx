@@ -1,8 +1,8 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { IconBolt, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { BurstProgress, ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import type { Draft } from '../../state/draft.ts';
 import { useStatus } from '../../state/hooks.ts';
@@ -10,7 +10,7 @@ import { formatCount } from '../../ui/format.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { propertiesOf } from './draft-request.ts';
 
-/** The most messages of one burst, and the highest rate: for more there is the bench. */
+/** The most messages of one burst, and the highest rate: loadtest/ sends more. */
 const COUNT_MAX = 1_000_000;
 const RATE_MAX = 20_000;
 
@@ -21,7 +21,6 @@ interface BurstSectionProps {
 
 /** Publishes the message many times. */
 export function BurstSection({ profile, draft }: BurstSectionProps) {
-  const { t } = useTranslation();
   const { phase } = useStatus(profile.id);
   const [count, setCount] = useState(100);
   const [ratePerSecond, setRate] = useState(20);

@@ -1,7 +1,7 @@
 import { Group, Menu, ScrollArea, Text } from '@mantine/core';
 import { IconBookmark, IconBookmarkPlus, IconHistory, IconTrash, IconX } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import type { StoredDraft } from '../../state/database.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -29,7 +29,6 @@ export function DraftMenus({ id }: { readonly id: string }) {
 }
 
 function HistoryMenu({ id }: { readonly id: string }) {
-  const { t } = useTranslation();
   const drafts = useArchive('history');
   return (
     <Menu position="top-end" width={380}>
@@ -61,7 +60,6 @@ function HistoryMenu({ id }: { readonly id: string }) {
 }
 
 function TemplateMenu({ id }: { readonly id: string }) {
-  const { t } = useTranslation();
   const drafts = useArchive('template');
   const [isNaming, setNaming] = useState(false);
   return (

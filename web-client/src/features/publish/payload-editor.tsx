@@ -1,9 +1,9 @@
 import { Button, FileButton, Group, SegmentedControl, Text } from '@mantine/core';
 import { IconCode, IconFileUpload } from '@tabler/icons-react';
 import { type DragEvent, type ReactNode, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { publishLength } from '../../engine/wire/publish-length.ts';
+import { t } from '../../i18n/index.ts';
 import type { Draft, PayloadFormat } from '../../state/draft.ts';
 import { usePacketBytesMax, useStatus } from '../../state/hooks.ts';
 import { formatBytes } from '../../ui/format.ts';
@@ -25,7 +25,6 @@ interface PayloadEditorProps {
 
 export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps) {
   const { id } = profile;
-  const { t } = useTranslation();
   const { format, payload } = draft;
   const [isCode, setCode] = useState(false);
   const [problem, setProblem] = useState('');
@@ -122,7 +121,6 @@ interface FormatControlsProps extends Pick<PayloadEditorProps, 'draft' | 'readDr
 
 /** The format of the payload, and for JSON a button that indents it. */
 function FormatControls({ id, draft, readDraft, onProblem }: FormatControlsProps) {
-  const { t } = useTranslation();
   const { format, payload } = draft;
   const canFormat =
     format === 'json' && readDraft.payload.trim() !== '' && jsonProblem(readDraft.payload) === undefined;
@@ -160,7 +158,6 @@ function FormatControls({ id, draft, readDraft, onProblem }: FormatControlsProps
 
 /** How large the payload is, and whether its packet is larger than the server takes. */
 function Size({ profile, draft }: Pick<PayloadEditorProps, 'profile' | 'draft'>) {
-  const { t } = useTranslation();
   const max = usePacketBytesMax(profile);
   const { phase } = useStatus(profile.id);
   const payload = payloadBytes(draft.payload, draft.format);

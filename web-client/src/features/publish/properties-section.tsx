@@ -1,6 +1,6 @@
 import { Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import type { Draft, DraftProperties } from '../../state/draft.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
@@ -13,7 +13,6 @@ interface PropertiesSectionProps {
 
 /** The properties of PUBLISH. */
 export function PropertiesSection({ profile, draft }: PropertiesSectionProps) {
-  const { t } = useTranslation();
   const { properties } = draft;
   const set = (changes: Partial<DraftProperties>): void =>
     setDraft(profile.id, { properties: { ...properties, ...changes } });

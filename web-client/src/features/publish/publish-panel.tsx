@@ -9,8 +9,8 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -37,7 +37,6 @@ interface PublishPanelProps {
 
 /** Topic, payload and the other fields of a message. */
 export function PublishPanel({ profile, fold }: PublishPanelProps) {
-  const { t } = useTranslation();
   const { id } = profile;
   const draft = useDraft(id);
   // A large payload is read in a separate task, and not between a key press and its letter.

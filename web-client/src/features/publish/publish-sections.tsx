@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import type { Draft } from '../../state/draft.ts';
 import { BurstSection } from './burst-section.tsx';
 import { PropertiesSection } from './properties-section.tsx';
@@ -14,7 +14,6 @@ interface PublishSectionsProps {
 
 /** Settings that most messages do not need: properties, request and burst. */
 export function PublishSections({ profile, draft }: PublishSectionsProps) {
-  const { t } = useTranslation();
   return (
     <div className={classes.sections}>
       <Tabs defaultValue="properties" keepMounted>

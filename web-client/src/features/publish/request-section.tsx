@@ -1,13 +1,13 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import type { Draft } from '../../state/draft.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
-import { useTrouble } from '../../ui/trouble.ts';
+import { troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import classes from './request-section.module.css';
 import { newResponseTopic, type RequestRecord, useRequests } from './use-requests.ts';
@@ -21,7 +21,6 @@ interface RequestSectionProps {
 
 /** Publishes the message as a request and waits for its answer (4.10). */
 export function RequestSection({ profile, draft }: RequestSectionProps) {
-  const { t } = useTranslation();
   const { phase, session } = useStatus(profile.id);
   const [topic, setTopic] = useState(() => newResponseTopic(session?.responseInformation));
   const [timeoutSeconds, setTimeoutSeconds] = useState(TIMEOUT_SECONDS);
@@ -72,8 +71,6 @@ export function RequestSection({ profile, draft }: RequestSectionProps) {
 }
 
 function RequestLine({ record }: { readonly record: RequestRecord }) {
-  const { t } = useTranslation();
-  const words = useTrouble();
   const { state } = record;
   return (
     <li className={classes.item} data-state={state.type}>
@@ -82,7 +79,7 @@ function RequestLine({ record }: { readonly record: RequestRecord }) {
       </Text>
       {state.type === 'pending' && <Text size="xs">{t('publish.request.pending')}</Text>}
       {state.type === 'failed' && (
-        <Text size="xs">{t('publish.request.failed', { title: words(state.trouble).title })}</Text>
+        <Text size="xs">{t('publish.request.failed', { title: troubleWords(state.trouble).title })}</Text>
       )}
       {state.type === 'timed-out' && (
         <Text size="xs">{t('publish.request.timedOut', { duration: formatDuration(state.afterMs) })}</Text>

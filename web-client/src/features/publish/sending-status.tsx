@@ -1,5 +1,4 @@
-import type { TFunction } from 'i18next';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import type { Draft } from '../../state/draft.ts';
 import { formatBytes, formatDuration } from '../../ui/format.ts';
 import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
@@ -18,8 +17,7 @@ interface SendingStatusProps {
 
 /** The outcome of the last publish, or a warning about the next one. */
 export function SendingStatus({ sending, draft, protocolVersion }: SendingStatusProps) {
-  const { t } = useTranslation();
-  const { kind, text } = said(t, sending, draft, protocolVersion);
+  const { kind, text } = said(sending, draft, protocolVersion);
   return (
     <div className={classes.status} data-kind={kind} role="status">
       {text}
@@ -28,7 +26,6 @@ export function SendingStatus({ sending, draft, protocolVersion }: SendingStatus
 }
 
 function said(
-  t: TFunction,
   sending: Sending,
   draft: Draft,
   protocolVersion: number,
@@ -43,7 +40,7 @@ function said(
   if (sending.type === 'none') return { kind: 'none', text: '' };
   const { outcome, qos } = sending;
   if (outcome.trouble !== undefined) {
-    const title = troubleSentence(troubleWords(t, outcome.trouble));
+    const title = troubleSentence(troubleWords(outcome.trouble));
     return { kind: 'failed', text: t('publish.outcome.failed', { title }) };
   }
   const duration = formatDuration(outcome.durationMs);

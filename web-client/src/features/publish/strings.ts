@@ -19,7 +19,6 @@ export const publish = {
   limitUnknown:
     'In MQTT 3.1.1 a server does not say how large a packet may be. It may close the connection at one that is too large.',
   tooLarge: 'Too large by {{over}}',
-  more: 'More',
   sections: { properties: 'Properties', request: 'Request and response', burst: 'Burst' },
   section: 'More settings',
   showSections: 'Properties, request, burst',
@@ -66,7 +65,6 @@ export const publish = {
     correlationHint: 'Text, or bytes as 0x0aff',
     alias: 'Topic alias',
     user: 'User properties',
-    count: '{{count}} set',
   },
   request: {
     explain:
@@ -80,7 +78,6 @@ export const publish = {
     timedOut: 'No answer within {{duration}}',
     failed: 'Not sent: {{title}}',
     alias: 'Answers',
-    none: 'No request yet',
     list: 'Requests, newest first',
   },
   burst: {

@@ -1,12 +1,11 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { saveTemplate } from './draft-archive.ts';
 import { currentDraft } from './publish-store.ts';
 
 /** Asks for the name under which a draft is stored. */
 export function TemplateDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
-  const { t } = useTranslation();
   const [name, setName] = useState('');
   const submit = (event: FormEvent): void => {
     event.preventDefault();

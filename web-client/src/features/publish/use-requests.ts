@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { newId, newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LoggedMessage, Trouble } from '../../engine/types.ts';
-import { i18next } from '../../i18n/index.ts';
+import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import type { Draft } from '../../state/draft.ts';
 import { profileOf, setSubscriptions } from '../../state/profiles.ts';
@@ -75,7 +75,7 @@ async function subscribeTo(id: string, topic: string): Promise<void> {
   const existing = known.find(({ filter }) => filter === topic);
   const subscription = existing ?? {
     ...newSubscription(topic, known.length),
-    alias: i18next.t('publish.request.alias'),
+    alias: t('publish.request.alias'),
   };
   if (existing === undefined) await setSubscriptions(id, [...known, subscription]);
   await granted(id, subscription.id);

@@ -1,7 +1,7 @@
 import { Anchor, Group, SegmentedControl, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Door } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -13,7 +13,6 @@ const LANGUAGES = ['javascript', 'shell'] as const;
 
 /** The lines to do the same in one's own app, at either door. */
 export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
-  const { t } = useTranslation();
   const detected = useStatus(profile.id).door;
   const profiles = useStore((state) => state.profiles);
   const [chosen, setChosen] = useState<Door>();
@@ -72,7 +71,7 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
         <Anchor size="xs" href="#/messages">
           {t('start.nextMessages')}
         </Anchor>
-        <Anchor size="xs" href="#/packets">
+        <Anchor size="xs" href="#/wire">
           {t('start.nextPackets')}
         </Anchor>
         <Anchor size="xs" href="#/connection">

@@ -1,48 +1,60 @@
-import { Badge, Button, Group, Loader, Text } from '@mantine/core';
+import { validateTopicName } from '@apus/mqtt/topic';
+import { Badge, Button, Group, Loader, Text, TextInput } from '@mantine/core';
 import { IconCircle, IconCircleCheckFilled, IconRefresh, IconRotateClockwise } from '@tabler/icons-react';
-import { useEffect, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useEffect } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { isServed } from '../../state/endpoints.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { TroubleAlert } from '../connections/trouble-alert.tsx';
 import { CodeCard } from './code-card.tsx';
-import { comeAgain, type DemoStep, runDemo, STEPS, stopDemo, useDemo } from './demo.ts';
+import {
+  chooseTopic,
+  comeAgain,
+  type DemoState,
+  type DemoStep,
+  runDemo,
+  STEPS,
+  stopDemo,
+  useDemo,
+} from './demo.ts';
 import { Ladder } from './ladder.tsx';
 import { OwnMessage } from './own-message.tsx';
 import classes from './start-view.module.css';
 
 const STEPS_OF_A = STEPS.filter((step) => step !== 'newcomer');
 
-/** The live example. At the broker that served the page it starts by itself; elsewhere the user has to start it. */
+/** The live example. It publishes nothing before its user starts it, and then below a topic that the user chooses. */
 export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
-  const { t } = useTranslation();
   const { phase } = useStatus(profile.id);
   const demo = useDemo();
   const isConnected = phase === 'connected';
-  const startsAlone = isServed(profile.id);
-  const latest = useRef(profile);
-  latest.current = profile;
+  const isTopic = demo.topic !== '' && validateTopicName(demo.topic) === undefined;
   useEffect(() => {
-    if (!isConnected || !startsAlone) return;
-    void runDemo(latest.current);
-    return () => void stopDemo();
-  }, [isConnected, startsAlone]);
+    if (!isConnected) void stopDemo();
+  }, [isConnected]);
   useEffect(() => () => void (useDemo.getState().phase !== 'idle' && stopDemo()), []);
   return (
     <>
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" maw={720}>
-          {startsAlone ? t('start.intro') : t('start.introForeign', { topic: 'apus/example' })}
+          {t('start.intro', { topic: demo.topic })}
           {!isConnected && ` ${t('start.notConnectedText')}`}
         </Text>
+        <TextInput
+          label={t('start.topic')}
+          spellCheck={false}
+          error={isTopic ? undefined : t('start.topicWrong')}
+          disabled={demo.phase === 'running'}
+          value={demo.topic}
+          onChange={(event) => void chooseTopic(event.currentTarget.value)}
+        />
         <Button
           variant={demo.phase === 'idle' ? 'filled' : 'default'}
           leftSection={
             demo.phase === 'running' ? <Loader size={12} /> : <IconRotateClockwise size={14} stroke={1.5} />
           }
-          disabled={!isConnected || demo.phase === 'running'}
+          disabled={!isConnected || !isTopic || demo.phase === 'running'}
           onClick={() => void runDemo(profile)}
         >
           {demo.phase === 'running'
@@ -52,7 +64,7 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
               : t('start.again')}
         </Button>
       </Group>
-      {demo.trouble !== undefined && <TroubleAlert trouble={demo.trouble} />}
+      {demo.phase === 'failed' && <Failure demo={demo} />}
       <div className={classes.demo}>
         <section className={`${classes.card} ${classes.a}`} aria-label={t('start.clientA')}>
           <Text component="h3" className={classes.cardTitle}>
@@ -99,6 +111,19 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
   );
 }
 
+/** Which step failed, and what the broker says: mostly that a rule forbids the topic. */
+function Failure({ demo: { failed, trouble, topic } }: { readonly demo: DemoState }) {
+  return (
+    <>
+      <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        {failed !== undefined && `${t(`start.steps.${failed}.title`)}: `}
+        {t(trouble === undefined ? 'start.lost' : 'start.refused', { topic })}
+      </Text>
+      {trouble !== undefined && <TroubleAlert trouble={trouble} />}
+    </>
+  );
+}
+
 interface StepProps {
   readonly step: DemoStep;
   readonly tookMs: number | undefined;
@@ -106,7 +131,6 @@ interface StepProps {
 }
 
 function Step({ step, tookMs, topic }: StepProps) {
-  const { t } = useTranslation();
   const isDone = tookMs !== undefined;
   const Icon = isDone ? IconCircleCheckFilled : IconCircle;
   return (
@@ -124,7 +148,6 @@ function Step({ step, tookMs, topic }: StepProps) {
 }
 
 function Received({ messages }: { readonly messages: readonly LoggedMessage[] }) {
-  const { t } = useTranslation();
   if (messages.length === 0) {
     return (
       <Text size="xs" c="dimmed">

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import { newId, newSubscription } from '../../engine/new-profile.ts';
 import type {
   ConnectionProfile,
+  LiveConnection,
   LoggedMessage,
   LoggedPacket,
   Outcome,
@@ -19,7 +20,11 @@ import { useStore } from '../../state/store.ts';
 export const CLIENT_A = 'example-a';
 export const CLIENT_B = 'example-b';
 
-export const STEPS = ['subscribe', 'qos0', 'qos1', 'qos2', 'retain', 'newcomer'] as const;
+/**
+ * QoS 1 comes before QoS 0: where a rule forbids the topic, an acknowledgement says so, and a message of QoS 0 is lost
+ * without a word.
+ */
+export const STEPS = ['subscribe', 'qos1', 'qos0', 'qos2', 'retain', 'newcomer'] as const;
 export type DemoStep = (typeof STEPS)[number];
 
 /** Messages that each client shows. */
@@ -34,29 +39,40 @@ const KEPT_SECONDS = 3_600;
 /** How long a step may take. */
 const STEP_TIMEOUT_MS = 10_000;
 
+/** How long a message that was sent may take to come back to client A, which has subscribed to it. */
+const RETURN_TIMEOUT_MS = 5_000;
+
 export interface DemoState {
   readonly phase: 'idle' | 'running' | 'done' | 'failed';
   readonly topic: string;
   /** How long each step took that is done. */
   readonly done: Readonly<Partial<Record<DemoStep, number>>>;
   readonly trouble: Trouble | undefined;
+  /** The step that failed. */
+  readonly failed: DemoStep | undefined;
   readonly receivedA: readonly LoggedMessage[];
   readonly receivedB: readonly LoggedMessage[];
 }
 
 /** A topic of its own for each page, so that two of them do not disturb each other. */
-const demoTopic = `apus/example/${newId().slice(0, 6)}`;
+const DEFAULT_TOPIC = `apus/example/${newId().slice(0, 6)}`;
 
-const IDLE: DemoState = {
+const IDLE: Omit<DemoState, 'topic'> = {
   phase: 'idle',
-  topic: demoTopic,
   done: {},
   trouble: undefined,
+  failed: undefined,
   receivedA: [],
   receivedB: [],
 };
 
-export const useDemo = create<DemoState>(() => IDLE);
+export const useDemo = create<DemoState>(() => ({ ...IDLE, topic: DEFAULT_TOPIC }));
+
+/** Where the example publishes, as a rule of the broker may want. A run that has begun ends. */
+export async function chooseTopic(topic: string): Promise<void> {
+  await stopDemo();
+  useDemo.setState({ topic });
+}
 
 const encoder = new TextEncoder();
 let run = 0;
@@ -79,6 +95,7 @@ export async function runDemo(profile: ConnectionProfile): Promise<void> {
   useDemo.setState({ ...IDLE, phase: 'running' });
   const step = async (name: DemoStep, work: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now();
+    useDemo.setState({ failed: name });
     await work();
     if (mine !== run) throw new Superseded();
     const ms = performance.now() - startedAt;
@@ -88,27 +105,47 @@ export async function runDemo(profile: ConnectionProfile): Promise<void> {
   };
   try {
     await step('subscribe', () => join(CLIENT_A, profile));
-    await step('qos0', () => say('This one was sent once and not acknowledged', 0, false));
     await step('qos1', () => say('This one was acknowledged', 1, false));
+    await step('qos0', () => say('This one was sent once and not acknowledged', 0, false));
     await step('qos2', () => say('This one came exactly once', 2, false));
     await step('retain', () => say('This one is kept for those who come later', 1, true));
     await step('newcomer', () => join(CLIENT_B, profile));
-    useDemo.setState({ phase: 'done' });
+    useDemo.setState({ phase: 'done', failed: undefined });
   } catch (error) {
     if (error instanceof Superseded || mine !== run) return;
     useDemo.setState({ phase: 'failed', trouble: error instanceof StepFailed ? error.trouble : undefined });
   }
 }
 
-/** Publishes as client A. */
+/** Publishes as client A. Resolves when the message has come back: no acknowledgement proves that it was delivered. */
 export async function say(text: string, qos: Qos, retain: boolean): Promise<void> {
-  const topic = `${demoTopic}/${retain ? 'kept' : `qos${qos}`}`;
+  const topic = `${useDemo.getState().topic}/${retain ? 'kept' : `qos${qos}`}`;
   // A page that is closed has no time to clean up.
   const properties = retain ? { messageExpiryIntervalSeconds: KEPT_SECONDS } : {};
-  const outcome = await connections
-    .get(CLIENT_A)
-    .publish({ topic, payload: encoder.encode(text), qos, retain, properties });
-  checkOutcome(outcome);
+  const client = connections.get(CLIENT_A);
+  const returned = comesBack(client, topic);
+  try {
+    checkOutcome(await client.publish({ topic, payload: encoder.encode(text), qos, retain, properties }));
+    await returned.promise;
+  } finally {
+    returned.stop();
+  }
+}
+
+/** Waits for the next message to the topic. */
+function comesBack(client: LiveConnection, topic: string) {
+  let stop = (): void => {};
+  const promise = new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new StepFailed(undefined)), RETURN_TIMEOUT_MS);
+    const ignore = client.messages.onAppend((messages) => {
+      if (messages.some((message) => message.direction === 'received' && message.topic === topic)) resolve();
+    });
+    stop = () => {
+      clearTimeout(timer);
+      ignore();
+    };
+  });
+  return { promise, stop: () => stop() };
 }
 
 /** Client B disconnects and returns, and gets the retained message. */
@@ -127,10 +164,11 @@ export async function stopDemo(): Promise<void> {
   run += 1;
   const mine = run;
   const a = connections.get(CLIENT_A);
+  const { topic, done } = useDemo.getState();
   useDemo.setState(IDLE);
   a.packets.clear();
-  const clear = { topic: `${demoTopic}/kept`, payload: new Uint8Array(), qos: 1, retain: true } as const;
-  await a.publish(clear);
+  const clear = { topic: `${topic}/kept`, payload: new Uint8Array(), qos: 1, retain: true } as const;
+  if (done.qos1 !== undefined) await a.publish(clear);
   // Another run has begun meanwhile, with the same two clients.
   if (mine !== run) return;
   connections.get(CLIENT_B).close();
@@ -151,7 +189,7 @@ export function ladder(countMax: number): readonly LoggedPacket[] {
 
 async function join(id: string, profile: ConnectionProfile): Promise<void> {
   const connection = connections.get(id);
-  const subscription = { ...newSubscription(`${demoTopic}/#`), qos: 2 as const };
+  const subscription = { ...newSubscription(`${useDemo.getState().topic}/#`), qos: 2 as const };
   connection.messages.clear();
   connection.packets.clear();
   follow(id);

@@ -1,8 +1,8 @@
 import { Button, Stack, Text, Title } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { newProfile } from '../../engine/new-profile.ts';
+import { t } from '../../i18n/index.ts';
 import { addProfile, connectProfile } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { isUrlRight, savedForm } from '../connections/connection-form.ts';
@@ -11,7 +11,6 @@ import classes from './start-view.module.css';
 
 /** Asks for the broker's address: a page on static files does not know it. */
 export function EndpointForm() {
-  const { t } = useTranslation();
   const [url, setUrl] = useState('');
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();

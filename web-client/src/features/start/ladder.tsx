@@ -1,8 +1,8 @@
-import { useTranslation } from 'react-i18next';
-import { inspectPacket } from '../../engine/inspect/inspect-packet.ts';
+import { summarizePacket } from '../../engine/inspect/inspect-packet.ts';
+import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import { useLogChanges } from '../../state/hooks.ts';
-import { CLIENT_A, ladder } from './demo.ts';
+import { CLIENT_A, ladder, useDemo } from './demo.ts';
 import classes from './start-view.module.css';
 
 /** Packets that fit beside the steps: all of the example. */
@@ -10,7 +10,7 @@ const PACKETS_MAX = 22;
 
 /** The packets between client A and the server, as arrows. */
 export function Ladder({ protocolVersion }: { readonly protocolVersion: number }) {
-  const { t } = useTranslation();
+  const topic = useDemo((demo) => demo.topic);
   useLogChanges(connections.get(CLIENT_A).packets);
   return (
     <>
@@ -20,20 +20,15 @@ export function Ladder({ protocolVersion }: { readonly protocolVersion: number }
       </div>
       <ol className={classes.ladder}>
         {ladder(PACKETS_MAX).map((packet) => {
-          const { name, summary } = inspectPacket(packet.bytes, protocolVersion);
+          const { name, summary } = summarizePacket(packet.bytes, protocolVersion);
           return (
             <li key={packet.sequence} className={classes.arrow} data-direction={packet.direction}>
-              <strong title={t(`packets.${packet.direction}`)}>{name}</strong>
-              <span>{shortened(summary)}</span>
+              <strong title={t(`start.directions.${packet.direction}`)}>{name}</strong>
+              <span>{summary.replaceAll(`${topic}/`, '…/')}</span>
             </li>
           );
         })}
       </ol>
     </>
   );
-}
-
-/** The topic's own end tells enough here. */
-function shortened(summary: string): string {
-  return summary.replaceAll(/apus\/example\/[0-9a-f]+\//g, '…/');
 }

@@ -1,14 +1,13 @@
 import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { Qos } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { say } from './demo.ts';
 
 const LEVELS = [0, 1, 2] as const;
 
 /** Says something as client A. */
 export function OwnMessage({ isReady }: { readonly isReady: boolean }) {
-  const { t } = useTranslation();
   const [text, setText] = useState('');
   const [qos, setQos] = useState<Qos>(1);
   const [retain, setRetain] = useState(false);

@@ -1,5 +1,5 @@
 import { Title } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { DemoCard } from './demo-card.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
@@ -7,7 +7,6 @@ import classes from './start-view.module.css';
 
 /** The first minute: an example of MQTT, live, and the code for it in the user's own app. */
 export function StartView() {
-  const { t } = useTranslation();
   const profile = useActiveProfile();
   return (
     <div className={classes.view}>

@@ -1,14 +1,15 @@
 export const start = {
   title: 'See it work',
-  connectedTo: 'Connected to',
   intro:
-    'Two clients of this broker, live. A subscribes and publishes at each quality of service; B comes later and gets the retained message.',
-  introForeign:
-    'An example with two clients of this broker: they publish a few messages below {{topic}}/ and clean up after themselves.',
+    'An example with two clients of this broker. A subscribes and publishes a few messages below {{topic}}/, at each quality of service; B comes later and gets the retained message. It starts when you say so, and removes what it has kept.',
+  topic: 'Topic',
+  topicWrong: 'No topic: it is empty, or has + or #',
+  lost: 'The message did not come back. A rule of the broker may forbid to publish below {{topic}}/: choose another topic.',
+  refused: 'The broker refused it. Choose another topic than {{topic}}, or ask for the right to use it.',
   run: 'Run the example',
   again: 'Run it again',
   running: 'Running …',
-  stopped: 'The example did not finish',
+  directions: { out: 'client to server', in: 'server to client' },
   clientA: 'Client A',
   server: 'Server',
   clientB: 'Client B, which comes later',
@@ -33,7 +34,6 @@ export const start = {
   comeAgain: 'Let B go and come again',
   code: 'The same in your own app',
   codeText: 'Copy it: the messages that your app publishes appear under Messages.',
-  install: 'Install',
   nodeDoor: 'Node door',
   gatewayDoor: 'Gateway door',
   door: 'Door',
@@ -43,7 +43,6 @@ export const start = {
   copyCode: 'Copy the code',
   gatewayOnlyJs:
     'The gateway door speaks text frames: clients need the Apus transport, which is for JavaScript.',
-  next: 'Then',
   nextMessages: 'See messages as they flow',
   nextPackets: 'Read the packets byte by byte',
   nextConnection: 'Change how this page connects',

@@ -1,5 +1,5 @@
 import { Select, Stack, Textarea, TextInput } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import {
   BEGINNING_KINDS,
   type Beginning,
@@ -15,7 +15,6 @@ interface BeginningInputProps {
 
 /** Where in the history of its topics a subscription begins: at brokers with streams. */
 export function BeginningInput({ value: beginning, onChange }: BeginningInputProps) {
-  const { t } = useTranslation();
   const { kind, value } = beginning;
   const kinds = BEGINNING_KINDS.map((id) => ({ value: id, label: t(`subscriptions.beginnings.${id}`) }));
   const choose = (entered: string | null): void => {
@@ -49,7 +48,6 @@ interface ValueProps {
 }
 
 function Value({ kind, value, onChange }: ValueProps) {
-  const { t } = useTranslation();
   const isWrong = value !== '' && !isBeginningValid({ kind, value });
   const common = {
     label: t(`subscriptions.beginningValues.${kind}`),

@@ -1,8 +1,8 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, Qos, Subscription } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { filterProblem, isTaken } from './filter-problem.ts';
 import classes from './subscription-panel.module.css';
@@ -16,7 +16,6 @@ interface QuickSubscribeProps {
 
 /** A filter, a QoS and Enter. */
 export function QuickSubscribe({ profile, onSubscribe }: QuickSubscribeProps) {
-  const { t } = useTranslation();
   const [filter, setFilter] = useState('');
   const [qos, setQos] = useState<Qos>(1);
   const [problem, setProblem] = useState<string>();
@@ -43,6 +42,11 @@ export function QuickSubscribe({ profile, onSubscribe }: QuickSubscribeProps) {
           spellCheck={false}
           value={filter}
           error={problem}
+          onKeyDown={({ key }) => {
+            if (key !== 'Escape') return;
+            setFilter('');
+            setProblem(undefined);
+          }}
           onChange={(event) => {
             setFilter(event.currentTarget.value);
             setProblem(undefined);

@@ -2,6 +2,7 @@ export const subscriptions = {
   title: 'Subscriptions',
   none: 'No subscription yet',
   noneAdvice: 'Subscribe to # to see everything that you may see, or to a part of it.',
+  all: 'Subscribe to #',
   quick: 'Topic filter',
   quickHint: 'home/#',
   quickQos: 'QoS',
@@ -66,7 +67,6 @@ export const subscriptions = {
   },
   beginningWrong: 'The broker cannot read this.',
   userProperties: 'User properties',
-  enabled: 'Subscribe now',
   save: 'Save',
   colors: {
     blue: 'blue',

@@ -14,9 +14,9 @@ import {
 } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { COLORS, newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { QosInput } from '../../ui/qos-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
 import { beginningOf, isBeginningValid, otherProperties, withBeginning } from './beginning.ts';
@@ -39,7 +39,6 @@ interface SubscriptionDialogProps {
 
 /** A subscription with all of its options. */
 export function SubscriptionDialog({ profile, subscription, onSave, close }: SubscriptionDialogProps) {
-  const { t } = useTranslation();
   const [form, setForm] = useState<Subscription>(
     () => subscription ?? newSubscription('', profile.subscriptions.length),
   );
@@ -113,7 +112,6 @@ function ColorInput({
   readonly value: string;
   readonly onChange: (color: string) => void;
 }) {
-  const { t } = useTranslation();
   return (
     <Input.Wrapper label={t('subscriptions.color')} labelElement="div">
       <div className={classes.swatches} role="radiogroup" aria-label={t('subscriptions.color')}>
@@ -143,7 +141,6 @@ interface OptionInputsProps {
 }
 
 function OptionInputs({ form, set }: OptionInputsProps) {
-  const { t } = useTranslation();
   const { userProperties } = form;
   const beginning = beginningOf(userProperties);
   const isSharedFilter = isShared(form.filter);
@@ -199,7 +196,6 @@ interface IdentifierInputProps {
 }
 
 function IdentifierInput({ value, onChange }: IdentifierInputProps) {
-  const { t } = useTranslation();
   const isNumber = typeof value === 'number';
   return (
     <Group grow align="flex-end">

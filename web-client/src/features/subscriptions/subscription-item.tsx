@@ -1,10 +1,10 @@
 import { Group, Switch, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
 import type { Subscription, SubscriptionState } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { formatCount, formatRate } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
-import { troubleSentence, useTrouble } from '../../ui/trouble.ts';
+import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { setFilter, useMessagesState } from '../messages/messages-store.ts';
 import classes from './subscription-panel.module.css';
@@ -20,7 +20,6 @@ interface SubscriptionItemProps {
 
 export function SubscriptionItem(props: SubscriptionItemProps) {
   const { connectionId, subscription, state, onChange, onEdit, onRemove } = props;
-  const { t } = useTranslation();
   const { filter, alias, color, enabled } = subscription;
   const { subscriptionId } = useMessagesState(connectionId).filter;
   const isFiltering = subscriptionId === subscription.id;
@@ -63,8 +62,6 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
 }
 
 function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 'subscription' | 'state'>) {
-  const { t } = useTranslation();
-  const words = useTrouble();
   if (state === undefined) {
     return (
       <div className={classes.facts}>
@@ -73,7 +70,7 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
     );
   }
   const { status, grantedQos = 0, trouble, isWhole, messages, messagesPerSecond } = state;
-  const said = trouble && words(trouble);
+  const said = trouble && troubleWords(trouble);
   // A reading has QoS 0 and no queue: it goes on from its position.
   const isLower = status === 'granted' && grantedQos < subscription.qos && isWhole === undefined;
   return (

@@ -1,8 +1,8 @@
 import { EmptyState, Group, ScrollArea, Title } from '@mantine/core';
 import { IconAdjustmentsPlus, IconAntenna } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -19,7 +19,6 @@ type Editing = 'new' | Subscription | undefined;
 
 /** The subscriptions of a connection with their state, counters and rates. */
 export function SubscriptionPanel({ profile }: { readonly profile: ConnectionProfile }) {
-  const { t } = useTranslation();
   const [editing, setEditing] = useState<Editing>();
   const { subscriptions: states } = useStatus(profile.id);
   const { id, subscriptions } = profile;

@@ -3,12 +3,9 @@ import type { transfer } from './strings.ts';
 /** The reason why a file cannot be imported, as a key of `transfer.problems`. */
 export type FileProblemKey = keyof typeof transfer.problems;
 
-/**
- * The place of an error in a file: an entry of a list, a message of a file with connections, a line, or a row of a
- * table with its header as the first.
- */
+/** The place of an error in a file: an entry of a list, or a line. */
 export interface Place {
-  readonly kind: 'entry' | 'message' | 'line' | 'row';
+  readonly kind: 'entry' | 'line';
   readonly number: number;
 }
 

@@ -1,24 +1,17 @@
 import { Alert, Button, Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../i18n/index.ts';
 import { addProfiles } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type FiledConnection, hasSecrets } from './connections-file.ts';
-import { FoundMessages } from './found-messages.tsx';
-import type { FiledMessage } from './message-record.ts';
 import { Names } from './names.tsx';
-import classes from './transfer-view.module.css';
 
 interface FoundConnectionsProps {
   readonly connections: readonly FiledConnection[];
-  readonly overTcp: readonly string[];
-  /** That came with them. */
-  readonly messages: readonly FiledMessage[];
 }
 
 /** Connections of a file: what they are called, and a button that adds them. */
-export function FoundConnections({ connections, overTcp, messages }: FoundConnectionsProps) {
-  const { t } = useTranslation();
+export function FoundConnections({ connections }: FoundConnectionsProps) {
   const [storeSecrets, setStoreSecrets] = useState(false);
   const [isAdded, setAdded] = useState(false);
   const count = connections.length;
@@ -37,11 +30,6 @@ export function FoundConnections({ connections, overTcp, messages }: FoundConnec
     <>
       <Text size="sm">{t('transfer.foundConnections', { count })}</Text>
       <Names names={connections.map(({ profile: { id, name, url } }) => ({ id, name, detail: url }))} />
-      {overTcp.length > 0 && (
-        <Text size="xs" mb="xs">
-          {t('transfer.overTcp', { count: overTcp.length, names: overTcp.join(', ') })}
-        </Text>
-      )}
       {connections.some(hasSecrets) && (
         <Alert variant="light" color="yellow" mb="xs" p="xs">
           <Text size="xs" mb={6}>
@@ -64,11 +52,6 @@ export function FoundConnections({ connections, overTcp, messages }: FoundConnec
         <Button disabled={count === 0} onClick={() => void add()}>
           {t('transfer.addConnections', { count })}
         </Button>
-      )}
-      {messages.length > 0 && (
-        <div className={classes.alsoFound}>
-          <FoundMessages messages={messages} />
-        </div>
       )}
     </>
   );

@@ -1,18 +1,28 @@
-import { Select, Text } from '@mantine/core';
-import { useMemo, useState } from 'react';
-import { useTranslation } from 'react-i18next';
-import { isRecording } from '../../state/recording-ids.ts';
-import { useStore } from '../../state/store.ts';
+import { Button, Group, Text } from '@mantine/core';
+import { IconFileText } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { t } from '../../i18n/index.ts';
+import { openRecording } from '../../state/recordings.ts';
+import { openView } from '../../state/routes.ts';
 import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../ui/format.ts';
 import type { FiledMessage } from './message-record.ts';
-import { OpenRecording } from './open-recording.tsx';
-import { ReplayForm } from './replay-form.tsx';
+import { useTransfer } from './transfer-store.ts';
 
-/** Messages of a file: how many, of when, and the form to publish them again. */
-export function FoundMessages({ messages }: { readonly messages: readonly FiledMessage[] }) {
-  const { t } = useTranslation();
+interface FoundMessagesProps {
+  readonly messages: readonly FiledMessage[];
+  readonly close: () => void;
+}
+
+/** Messages of a file: how many, of when, and a button that shows them as if a connection had received them. */
+export function FoundMessages({ messages, close }: FoundMessagesProps) {
+  const name = useTransfer(({ file }) => file?.name ?? '');
   const { topics, bytes } = useMemo(() => measure(messages), [messages]);
   const [first, last] = [messages[0]?.atMs, messages.at(-1)?.atMs];
+  const open = (): void => {
+    close();
+    openRecording(name, messages);
+    openView('messages');
+  };
   return (
     <>
       <Text size="sm">
@@ -32,35 +42,14 @@ export function FoundMessages({ messages }: { readonly messages: readonly FiledM
           })}
         </Text>
       )}
-      <OpenRecording messages={messages} />
-      <Replay messages={messages} />
-    </>
-  );
-}
-
-/** Over a connection, which is the one that is shown unless that is a recording itself. */
-function Replay({ messages }: { readonly messages: readonly FiledMessage[] }) {
-  const { t } = useTranslation();
-  const activeId = useStore((state) => state.activeId);
-  const profiles = useStore((state) => state.profiles).filter(({ id }) => !isRecording(id));
-  const [chosenId, setChosenId] = useState<string | null>(null);
-  const profile =
-    profiles.find(({ id }) => id === chosenId) ?? profiles.find(({ id }) => id === activeId) ?? profiles[0];
-  if (profile === undefined) return <Text size="sm">{t('transfer.noConnection')}</Text>;
-  return (
-    <>
-      {profiles.length > 1 && (
-        <Select
-          mt="md"
-          w={250}
-          label={t('transfer.over')}
-          allowDeselect={false}
-          data={profiles.map(({ id, name, url }) => ({ value: id, label: name === '' ? url : name }))}
-          value={profile.id}
-          onChange={setChosenId}
-        />
-      )}
-      <ReplayForm messages={messages} profile={profile} />
+      <Group gap="xs" mt="xs">
+        <Button leftSection={<IconFileText size={14} stroke={1.5} />} onClick={open}>
+          {t('transfer.open')}
+        </Button>
+        <Text size="xs" c="dimmed" flex={1} miw={180}>
+          {t('transfer.openHint')}
+        </Text>
+      </Group>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { Subscription } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { Names } from './names.tsx';
@@ -9,7 +9,6 @@ import { newAmong } from './subscriptions-file.ts';
 
 /** Subscriptions of a file, for the connection that is shown. */
 export function FoundSubscriptions({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
-  const { t } = useTranslation();
   const profile = useActiveProfile();
   const [added, setAdded] = useState<number>();
   if (profile === undefined) return <Text size="sm">{t('transfer.noConnection')}</Text>;

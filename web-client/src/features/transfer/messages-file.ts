@@ -50,21 +50,16 @@ function bodyOf(format: MessageFormat, records: readonly MessageRecord[], isFirs
  * The messages of a file, oldest first where it says when they were.
  *
  * @param placeOf where the entry at an index is
- * @param onProgress is told now and then how many have been read
  * @throws {FileProblem} for the first entry that is no message: nothing is taken of a file that is not whole
  */
 export function readMessages(
   entries: readonly unknown[],
   placeOf: (index: number) => Place,
-  onProgress: (done: number) => void = () => {},
 ): readonly FiledMessage[] {
   if (entries.length > MESSAGES_MAX)
     throw new FileProblem('tooManyMessages', { count: entries.length, max: MESSAGES_MAX });
   if (entries.length === 0) throw new FileProblem('empty');
-  const messages = entries.map((entry, index) => {
-    if (index % PIECE_MESSAGES === 0) onProgress(index);
-    return readRecord(entry, placeOf(index));
-  });
+  const messages = entries.map((entry, index) => readRecord(entry, placeOf(index)));
   return messages.toSorted((one, other) => (one.atMs ?? 0) - (other.atMs ?? 0));
 }
 

@@ -1,5 +1,5 @@
-import { useTranslation } from 'react-i18next';
-import classes from './transfer-view.module.css';
+import { t } from '../../i18n/index.ts';
+import classes from './transfer.module.css';
 
 /** Names that are shown of a file; the others are counted. */
 const SHOWN_MAX = 12;
@@ -10,7 +10,6 @@ interface NamesProps {
 
 /** The names of a file's entries, up to `SHOWN_MAX`. */
 export function Names({ names }: NamesProps) {
-  const { t } = useTranslation();
   return (
     <ul className={classes.names}>
       {names.slice(0, SHOWN_MAX).map(({ id, name, detail }) => (

@@ -1,11 +1,10 @@
 import { FileProblem, type FileProblemKey, type Place, type ProblemValues } from './file-problem.ts';
 import type { FiledMessage } from './message-record.ts';
 import { piecesOf } from './messages-file.ts';
-import { type FileContent, type ReadProgress, readFile } from './read-file.ts';
+import { type FileContent, readFile } from './read-file.ts';
 
 /** A report to the page from the worker that reads a file. */
 export type ReadReport =
-  | { readonly type: 'progress'; readonly progress: ReadProgress }
   /** Some of the messages, in order, after all of them have been checked. */
   | { readonly type: 'piece'; readonly messages: readonly FiledMessage[] }
   /** The end. Messages have come before, and are left out here. */
@@ -23,8 +22,8 @@ export type PostReport = (report: ReadReport, moved: ArrayBuffer[]) => void;
 /** Reads a file, and reports in pieces so that the page never has much to take at a time. */
 export async function reportFile(file: Blob, post: PostReport): Promise<void> {
   try {
-    const content = await readFile(file, (progress) => post({ type: 'progress', progress }, []));
-    if (content.type !== 'subscriptions') postPieces(content.messages, post);
+    const content = await readFile(file);
+    if (content.type === 'messages') postPieces(content.messages, post);
     post({ type: 'content', content: withoutMessages(content) }, []);
   } catch (error) {
     const { key, values, place } = problemOf(error);
@@ -45,7 +44,7 @@ function postPieces(messages: readonly FiledMessage[], post: PostReport): void {
 }
 
 function withoutMessages(content: FileContent): FileContent {
-  return content.type !== 'subscriptions' ? { ...content, messages: [] } : content;
+  return content.type === 'messages' ? { ...content, messages: [] } : content;
 }
 
 /** The payloads in one buffer: receiving a buffer for each message would take the page long. */

@@ -1,13 +1,12 @@
 import { FileProblem } from './file-problem.ts';
 import type { FiledMessage } from './message-record.ts';
-import type { FileContent, ReadProgress } from './read-file.ts';
+import type { FileContent } from './read-file.ts';
 import { problemOf, type ReadReport } from './read-reports.ts';
 
 /** The part of a worker that is used. */
 export type ReadingWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
 export interface ReadingEvents {
-  readonly onProgress: (progress: ReadProgress) => void;
   /** Called once, at the end. */
   readonly onResult: (result: FileContent | FileProblem) => void;
 }
@@ -19,7 +18,7 @@ export interface ReadingEvents {
  */
 export function startReading(
   file: Blob,
-  { onProgress, onResult }: ReadingEvents,
+  { onResult }: ReadingEvents,
   open: () => ReadingWorker = openWorker,
 ): () => void {
   const worker = open();
@@ -37,10 +36,9 @@ export function startReading(
   worker.addEventListener('message', ({ data }: MessageEvent<ReadReport>) => {
     // Reports that were sent before the stop may still be on their way.
     if (isOver) return;
-    if (data.type === 'progress') onProgress(data.progress);
-    else if (data.type === 'piece') messages.push(...data.messages);
+    if (data.type === 'piece') messages.push(...data.messages);
     else if (data.type === 'problem') end(new FileProblem(data.key, data.values, data.place));
-    else end(data.content.type !== 'subscriptions' ? { ...data.content, messages } : data.content);
+    else end(data.content.type === 'messages' ? { ...data.content, messages } : data.content);
   });
   // The script was not loaded, or the heap was too small.
   worker.addEventListener('error', ({ message }) => end(problemOf(message)));

@@ -1,11 +1,11 @@
 import { Button, Group, Modal, Progress, Radio, Stack, Text } from '@mantine/core';
 import { useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { FrameListeners } from '../../engine/log/frames.ts';
 import type { LiveConnection } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { formatExact } from '../../ui/format.ts';
-import { reasonWords, troubleSentence, useTrouble } from '../../ui/trouble.ts';
+import { reasonWords, troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { type ClearProgress, type ClearScope, clearRetained, topicsToClear } from './clear-retained.ts';
 import type { TopicNode } from './topic-node.ts';
 
@@ -17,7 +17,6 @@ interface ClearDialogProps {
 
 /** Asks which retained messages to delete, and shows the progress. */
 export function ClearDialog({ connection, node, close }: ClearDialogProps) {
-  const { t } = useTranslation();
   const { session } = useStatus(connection.id);
   const [scope, setScope] = useState<ClearScope>(node.retainedBelow > 0 ? 'retained' : 'all');
   const [progress, setProgress] = useState<ClearProgress>();
@@ -80,7 +79,6 @@ interface QuestionProps {
 }
 
 function Question({ node, scope, setScope, canBegin, begin, close }: QuestionProps) {
-  const { t } = useTranslation();
   const counts = { retained: node.retainedBelow, all: node.topicsBelow };
   const words = (key: ClearScope): { count: number; shown: string } => ({
     count: counts[key],
@@ -128,18 +126,16 @@ interface RunningProps {
 }
 
 function Running({ progress, stop, close }: RunningProps) {
-  const { t } = useTranslation();
-  const toWords = useTrouble();
   const { total, cleared, failed, firstFailure, isDone } = progress;
   const words = t('tree.clearing.progress', { cleared: formatExact(cleared), total: formatExact(total) });
   const isWhole = cleared + failed === total;
   const { outcome } = firstFailure ?? {};
   const reason =
     outcome?.trouble !== undefined
-      ? troubleSentence(toWords(outcome.trouble))
+      ? troubleSentence(troubleWords(outcome.trouble))
       : outcome?.reasonCode === undefined
         ? ''
-        : reasonWords(t, outcome.reasonCode).title;
+        : reasonWords(outcome.reasonCode).title;
   return (
     <>
       <Progress value={total === 0 ? 100 : ((cleared + failed) / total) * 100} aria-label={words} />

@@ -1,6 +1,9 @@
 /** Topics that a tree holds: twice what it is made for, at some 60 MiB. */
 export const TOPICS_MAX = 200_000;
 
+/** While a tree has no more topics than these, new levels are open: they fit on a screen or two. */
+export const OPEN_TOPICS_MAX = 50;
+
 /** Levels of all topics together. Topics usually share levels; if they do not, this limit protects the memory. */
 export const NODES_MAX = 400_000;
 

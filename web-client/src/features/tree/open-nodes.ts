@@ -5,6 +5,7 @@ import type { OpenNodes } from './tree-rows.ts';
 export class OpenState implements OpenNodes {
   #isOpenByDefault = false;
   #others = new WeakSet<TopicNode>();
+  #seen = new WeakSet<TopicNode>();
   #version = 0;
 
   /** Changes with every change. */
@@ -21,6 +22,15 @@ export class OpenState implements OpenNodes {
     if (isOpen === this.#isOpenByDefault) this.#others.delete(node);
     else this.#others.add(node);
     this.#version += 1;
+  }
+
+  /** Opens the nodes below that it has not seen yet. One that the user has closed stays so. */
+  openNew(node: TopicNode): void {
+    for (const child of node.children) {
+      if (!this.#seen.has(child)) this.set(child, true);
+      this.#seen.add(child);
+      this.openNew(child);
+    }
   }
 
   setAll(isOpen: boolean): void {

@@ -1,5 +1,6 @@
 import type { LoggedMessage } from '../../engine/types.ts';
 import { decodeValue } from '../decode/decode.ts';
+import type { ValuePath } from '../decode/json-path.ts';
 import { type DecodedObject, type DecodedValue, isContainer, numberOf } from '../decode/value.ts';
 import { SPARK_PAYLOAD_BYTES_MAX } from './limits.ts';
 
@@ -9,17 +10,26 @@ const NO_MEASUREMENT =
 
 /** The payload if it is a number, or its first member that measures something. */
 export function sparkNumber({ payload, topic }: LoggedMessage): number | undefined {
-  return numberIn(decodeValue(payload, SPARK_PAYLOAD_BYTES_MAX, topic) ?? plainText(payload));
+  return measuredIn(decodeValue(payload, SPARK_PAYLOAD_BYTES_MAX, topic) ?? plainText(payload))?.number;
 }
 
-/** @param value a payload, decoded */
-export function numberIn(value: DecodedValue): number | undefined {
-  if (!isContainer(value)) return numberOf(value);
+/**
+ * The number in a payload that measures something, and where it is.
+ *
+ * @param value a payload, decoded
+ */
+export function measuredIn(
+  value: DecodedValue,
+): { readonly number: number; readonly path: ValuePath } | undefined {
+  if (!isContainer(value)) {
+    const number = numberOf(value);
+    return number === undefined ? undefined : { number, path: [] };
+  }
   if (Array.isArray(value)) return undefined;
   for (const [name, member] of Object.entries(value as DecodedObject)) {
     if (NO_MEASUREMENT.test(name) || isContainer(member) || typeof member === 'boolean') continue;
     const number = numberOf(member);
-    if (number !== undefined) return number;
+    if (number !== undefined) return { number, path: [name] };
   }
   return undefined;
 }

@@ -10,9 +10,9 @@ import {
   IconX,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -41,7 +41,6 @@ interface TopicDetailsProps {
 
 /** The details of one topic: its facts, its last value as it changes, and its actions. */
 export function TopicDetails({ connection, profile, tree, node, close }: TopicDetailsProps) {
-  const { t } = useTranslation();
   const [isClearing, clearing] = useDisclosure();
   const { path } = node;
   return (
@@ -84,7 +83,6 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
 }
 
 function Facts({ node }: { readonly node: TopicNode }) {
-  const { t } = useTranslation();
   const { messages, messagesBelow, topicsBelow, retainedBelow, isRetained, lastAtMs } = node;
   const others = retainedBelow - (isRetained ? 1 : 0);
   const counted = node.topic === undefined ? messagesBelow : messages;
@@ -110,7 +108,6 @@ function Facts({ node }: { readonly node: TopicNode }) {
 }
 
 function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tree' | 'node'>) {
-  const { t } = useTranslation();
   const chartThis = useChartThis();
   const { topic } = node;
   // By its sequence number: its index changes with every message.
@@ -163,7 +160,6 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
 
 /** The menu of the rarer actions. */
 function TopicMenu({ profile, node }: { readonly profile: ConnectionProfile; readonly node: TopicNode }) {
-  const { t } = useTranslation();
   const chartThis = useChartThis();
   const { path } = node;
   const filter = node.childCount > 0 ? `${path}/#` : path;

@@ -1,5 +1,4 @@
 import type { LoggedMessage } from '../../engine/types.ts';
-import { DistinctEstimate } from './distinct-estimate.ts';
 import { LEVELS_MAX, NODES_MAX, TOPICS_MAX } from './limits.ts';
 import { TopicNode } from './topic-node.ts';
 import { ValueSlab } from './value-slab.ts';
@@ -7,13 +6,6 @@ import { ValueSlab } from './value-slab.ts';
 export interface TopicIndexLimits {
   readonly topicsMax: number;
   readonly nodesMax: number;
-}
-
-/** The topics that the limits have excluded from the tree. */
-export interface NotShown {
-  /** Exact while there are few, an estimate beyond. */
-  readonly topics: number;
-  readonly messages: number;
 }
 
 /**
@@ -24,7 +16,6 @@ export class TopicIndex {
   readonly limits: TopicIndexLimits;
   readonly #byTopic = new Map<string, TopicNode>();
   readonly #values = new ValueSlab();
-  readonly #missed = new DistinctEstimate();
   #root = new TopicNode('', undefined);
   #nodes = 0;
   #messagesMissed = 0;
@@ -55,8 +46,9 @@ export class TopicIndex {
     return this.#structureVersion;
   }
 
-  get notShown(): NotShown {
-    return { topics: this.#missed.count, messages: this.#messagesMissed };
+  /** Messages of topics that the limits have excluded from the tree. */
+  get messagesMissed(): number {
+    return this.#messagesMissed;
   }
 
   add(messages: readonly LoggedMessage[]): void {
@@ -83,7 +75,6 @@ export class TopicIndex {
     this.#root = new TopicNode('', undefined);
     this.#byTopic.clear();
     this.#values.clear();
-    this.#missed.clear();
     this.#nodes = 0;
     this.#messagesMissed = 0;
     this.#structureVersion += 1;
@@ -92,7 +83,6 @@ export class TopicIndex {
   #received(message: LoggedMessage): void {
     const node = this.#byTopic.get(message.topic) ?? this.#insert(message.topic);
     if (node === undefined) {
-      this.#missed.add(message.topic);
       this.#messagesMissed += 1;
       return;
     }

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useTranslation } from 'react-i18next';
 import type { MessageLog } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
@@ -27,7 +27,6 @@ interface TopicLinesProps {
 
 /** The lines of the tree that are in sight. */
 export function TopicLines({ tree, rows, log }: TopicLinesProps) {
-  const { t } = useTranslation();
   const isCoarse = useMediaQuery('(pointer: coarse)');
   const now = Date.now();
   const active = tree.selected === undefined ? -1 : rows.indexOf(tree.selected);
@@ -66,7 +65,6 @@ interface LineProps {
 }
 
 function Line({ tree, node, now }: LineProps) {
-  const { t } = useTranslation();
   const { name, topic, isRetained, topicsBelow, messagesBelow } = node;
   const isInner = node.childCount > 0;
   return (

@@ -1,5 +1,5 @@
 import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
-import { REDRAW_INTERVAL_MS, SEARCH_INTERVAL_MS } from './limits.ts';
+import { OPEN_TOPICS_MAX, REDRAW_INTERVAL_MS, SEARCH_INTERVAL_MS } from './limits.ts';
 import { OpenState } from './open-nodes.ts';
 import { type SearchResult, searchTopics } from './search.ts';
 import type { Sparks } from './sparks.ts';
@@ -60,6 +60,8 @@ export class TopicTree {
   sparks: Sparks | undefined;
   #version = 0;
   #urgent = true;
+  /** The structure of the index whose new nodes have been opened. */
+  #openedVersion = -1;
   readonly #listeners = new Set<() => void>();
   readonly #search: Paced<SearchResult>;
   readonly #rows: Paced<TreeRows>;
@@ -114,9 +116,19 @@ export class TopicTree {
 
   take(messages: readonly LoggedMessage[]): void {
     this.index.add(messages);
+    this.#openFirst();
     this.#history?.take(messages);
     this.sparks?.take(messages);
     this.#version += 1;
+  }
+
+  /** A small tree is open at first. */
+  #openFirst(): void {
+    const { structureVersion, topicCount, root } = this.index;
+    if (structureVersion === this.#openedVersion || topicCount > OPEN_TOPICS_MAX) return;
+    this.#openedVersion = structureVersion;
+    const open = this.#query === '' ? this.#open : (this.#openBefore ?? this.#open);
+    open.openNew(root);
   }
 
   toggle(node: TopicNode, isOpen: boolean): void {

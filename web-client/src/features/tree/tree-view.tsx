@@ -1,17 +1,18 @@
-import { Button, Center, EmptyState, Group, Text, TextInput, Tooltip } from '@mantine/core';
+import { Center, EmptyState, Group, Tabs, Text, TextInput, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconBinaryTree2, IconFold, IconFolderOpen, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { useTranslation } from 'react-i18next';
-import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { useActiveConnection, useActiveProfile, useStatus } from '../../state/hooks.ts';
-import { setSubscriptions } from '../../state/profiles.ts';
+import { useStore } from '../../state/store.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
+import { Presence } from '../presence/presence.tsx';
+import { SubscribeAll } from '../subscriptions/subscribe-all.tsx';
 import { keepSearch } from './kept-searches.ts';
 import { VALUE_BYTES_MAX } from './limits.ts';
 import { TopicDetails } from './topic-details.tsx';
@@ -22,12 +23,30 @@ import classes from './tree-view.module.css';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
-/** The topics of a connection as a tree, and the last value of the selected one. */
+/** The topics of a connection as a tree with the last value of the selected one; and who is in its rooms. */
 export function TreeView() {
   const connection = useActiveConnection();
   const profile = useActiveProfile();
+  const tab = useStore(({ topicsTab }) => topicsTab);
   if (connection === undefined || profile === undefined) return <EmptyConnection />;
-  return <Topics key={profile.id} connection={connection} profile={profile} tree={topicTreeOf(profile.id)} />;
+  return (
+    <Tabs
+      value={tab}
+      onChange={(chosen) => useStore.setState({ topicsTab: chosen === 'presence' ? chosen : 'topics' })}
+      className={classes.tabs}
+    >
+      <Tabs.List px="xs">
+        <Tabs.Tab value="topics">{t('tree.title')}</Tabs.Tab>
+        <Tabs.Tab value="presence">{t('presence.title')}</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="topics" className={classes.panel}>
+        <Topics key={profile.id} connection={connection} profile={profile} tree={topicTreeOf(profile.id)} />
+      </Tabs.Panel>
+      <Tabs.Panel value="presence" className={classes.panel}>
+        <Presence key={profile.id} profile={profile} />
+      </Tabs.Panel>
+    </Tabs>
+  );
 }
 
 interface TopicsProps {
@@ -37,7 +56,6 @@ interface TopicsProps {
 }
 
 function Topics({ connection, profile, tree }: TopicsProps) {
-  const { t } = useTranslation();
   useSyncExternalStore(tree.subscribe, () => tree.version);
   const isNarrow = useMediaQuery('(max-width: 62em)');
   const { selected, rows } = tree;
@@ -82,7 +100,6 @@ function Topics({ connection, profile, tree }: TopicsProps) {
 }
 
 function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }) {
-  const { t } = useTranslation();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => provideShortcut('filter', () => input.current?.focus()), []);
   const { index, search } = tree;
@@ -131,28 +148,20 @@ function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }
   );
 }
 
-/** Shows how many topics the limits exclude. */
+/** Says that the limits exclude topics. */
 function NotShown({ tree }: { readonly tree: TopicTree }) {
-  const { t } = useTranslation();
-  const { topics, messages } = tree.index.notShown;
-  if (topics === 0) return null;
+  const { messagesMissed: count } = tree.index;
+  if (count === 0) return null;
   return (
     <Text size="xs" c="var(--mantine-color-error)" className={classes.notShown} role="status">
-      {t('tree.notShown', { count: topics, shown: formatCount(topics), messages: formatCount(messages) })}
+      {t('tree.notShown', { count, shown: formatCount(count) })}
     </Text>
   );
 }
 
 function Nothing({ profile, tree }: Pick<TopicsProps, 'profile' | 'tree'>) {
-  const { t } = useTranslation();
   const { phase } = useStatus(profile.id);
-  const { subscriptions } = profile;
   const isFound = tree.query === '' || tree.index.topicCount === 0;
-  const canSubscribe = phase === 'connected' && !subscriptions.some(({ filter }) => filter === '#');
-  const subscribe = (): void => {
-    const added = { ...newSubscription('#', subscriptions.length), qos: 0 as const };
-    void setSubscriptions(profile.id, [...subscriptions, added]);
-  };
   return (
     <Center p="md">
       {isFound ? (
@@ -162,7 +171,7 @@ function Nothing({ profile, tree }: Pick<TopicsProps, 'profile' | 'tree'>) {
           title={t('tree.none')}
           description={t(phase === 'connected' ? 'tree.noneAdvice' : 'tree.noneConnect')}
         >
-          {canSubscribe && <Button onClick={subscribe}>{t('tree.subscribeAll')}</Button>}
+          <SubscribeAll profile={profile} />
         </EmptyState>
       ) : (
         <EmptyState size="sm" icon={<IconSearch stroke={1.5} />} title={t('tree.noneFound')} />

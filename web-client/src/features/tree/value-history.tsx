@@ -1,8 +1,8 @@
 import { Button, Group, Select, Slider, Text } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight, IconPlayerTrackNext } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { LoggedMessage } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
 import { formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -32,7 +32,6 @@ interface ValueHistoryProps {
 /** Goes back through the last values of a topic. */
 export function ValueHistory(props: ValueHistoryProps) {
   const { messages, shown, isFollowing, comparison, onShow, onFollow, onCompare } = props;
-  const { t } = useTranslation();
   const last = messages.length - 1;
   const message = messages[shown];
   const nameOf = (index: number): string =>

@@ -2,6 +2,7 @@ import { charted } from '../../features/charts/charted-strings.ts';
 import { decode } from '../../features/decode/strings.ts';
 import { messages } from '../../features/messages/strings.ts';
 import { publish } from '../../features/publish/strings.ts';
+import { start } from '../../features/start/strings.ts';
 import { subscriptions } from '../../features/subscriptions/strings.ts';
 import { app } from './app.ts';
 import { connections } from './connections.ts';
@@ -10,7 +11,7 @@ import { troubles } from './troubles.ts';
 import { ui } from './ui.ts';
 
 /**
- * The strings that the page shows first, by area: the shell, Messages, and what several views share. Those of the other
+ * The strings that the page shows first, by area: the shell, Start, Messages, and what several views share. Those of the other
  * views are in `views.ts`. A feature keeps its own beside its code (`features/<name>/strings.ts`).
  */
 export const en = {
@@ -21,6 +22,7 @@ export const en = {
   messages,
   publish,
   reasons,
+  start,
   subscriptions,
   troubles,
   ui,

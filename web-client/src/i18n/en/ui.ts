@@ -10,5 +10,7 @@ export const ui = {
   place: '{{offset}} +{{length}}',
   bytes: 'Bytes',
   copyHex: 'Copy the bytes in hexadecimal',
+  moreFields_one: '{{count}} more field is not shown',
+  moreFields_other: '{{count}} more fields are not shown',
   moreBytes: '{{size}} more are not shown; copying takes all.',
 } as const;

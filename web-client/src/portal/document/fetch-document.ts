@@ -1,12 +1,18 @@
-import { DOCUMENT_BYTES_MAX, NAME_LENGTH_MAX } from '../limits.ts';
-import { fieldsOf, textOf as shortText } from './fields.ts';
+import { DOCUMENT_BYTES_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../limits.ts';
+import { type Fields, fieldsOf, textOf as shortText } from './fields.ts';
 import type { PortalDocument } from './portal-document.ts';
 import { readDocument } from './read-document.ts';
 
 /** `refused`: only readers with a token may read the document. */
 export type Fetched =
   | { readonly is: 'read'; readonly document: PortalDocument }
-  | { readonly is: 'refused'; readonly hasToken: boolean; readonly reason: string | undefined }
+  | {
+      readonly is: 'refused';
+      readonly hasToken: boolean;
+      readonly reason: string | undefined;
+      /** How a developer gets a token, in the owner's words. */
+      readonly tokenHelp: string | undefined;
+    }
   | {
       readonly is: 'failed';
       readonly why: 'network' | 'status' | 'size' | 'content';
@@ -23,9 +29,12 @@ export async function fetchDocument(url: string, token: string): Promise<Fetched
     const isRefused = REFUSED.includes(response.status);
     if (!response.ok && !isRefused) return { is: 'failed', why: 'status', status: response.status };
     const text = await textOf(response);
-    // A 401 asks programs for a token; the page asks its reader.
-    const reason = response.status === 401 ? undefined : reasonIn(text);
-    if (isRefused) return { is: 'refused', hasToken: token !== '', reason };
+    if (isRefused) {
+      const { message, 'x-apus-token': help } = refusalIn(text);
+      // A 401 asks programs for a token; the page asks its reader.
+      const reason = response.status === 401 ? undefined : shortText(message, NAME_LENGTH_MAX);
+      return { is: 'refused', hasToken: token !== '', reason, tokenHelp: shortText(help, TEXT_LENGTH_MAX) };
+    }
     return text === undefined ? { is: 'failed', why: 'size' } : parsed(text);
   } catch {
     return { is: 'failed', why: 'network' };
@@ -42,12 +51,12 @@ function parsed(text: string): Fetched {
   return { is: 'failed', why: 'content' };
 }
 
-/** A node gives the reason of a refusal in JSON. */
-function reasonIn(text: string | undefined): string | undefined {
+/** A node says in JSON why it refuses, and how to get a token. */
+function refusalIn(text: string | undefined): Fields {
   try {
-    return shortText(fieldsOf(JSON.parse(text ?? ''))?.message, NAME_LENGTH_MAX);
+    return fieldsOf(JSON.parse(text ?? '')) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -5,21 +5,21 @@ export type Values = Readonly<Record<string, string>>;
 
 /** The filter for receiving: a parameter without a value stands for all values. */
 export function filterOf(topic: PortalTopic, values: Values): string {
-  return replaced(topic, (name, isRest) => filledIn(values, name) ?? (isRest ? '#' : '+'));
+  return replaced(topic, (name, isRest) => givenValue(values, name) || (isRest ? '#' : '+'));
 }
 
 /** The topic of one message: a parameter without a value has its first example, or its name. */
 export function topicNameOf(topic: PortalTopic, values: Values): string {
-  return replaced(topic, (name) => filledIn(values, name) ?? exampleOf(topic, name));
+  return replaced(topic, (name) => givenValue(values, name) || exampleOf(topic, name));
 }
 
 export function exampleOf({ parameters }: PortalTopic, name: string): string {
   return parameters.find((each) => each.name === name)?.values[0] ?? name;
 }
 
-function filledIn(values: Values, name: string): string | undefined {
-  const value = Object.hasOwn(values, name) ? values[name] : '';
-  return value === '' ? undefined : value;
+/** A parameter may have the name of an inherited member. */
+export function givenValue(values: Values, name: string): string {
+  return (Object.hasOwn(values, name) && values[name]) || '';
 }
 
 function replaced(

@@ -1,10 +1,9 @@
 import { quoted } from './literals.ts';
 import {
-  APUS_PACKAGES,
   PAYLOAD_FILE,
   type Snippets,
-  TARBALLS,
   TOKEN_VARIABLE,
+  tarballsOf,
   USER_NAME,
   type Wanted,
 } from './snippet.ts';
@@ -39,9 +38,9 @@ await client.endAsync();`,
   };
 }
 
-function installOf({ server }: Wanted): string {
-  if (server.door === 'node') return 'npm install mqtt';
-  return `${APUS_PACKAGES(['client'])}\nnpm install mqtt ${TARBALLS(['client'])}`;
+function installOf(wanted: Wanted): string {
+  if (wanted.server.door === 'node') return 'npm install mqtt';
+  return `npm install mqtt ${tarballsOf(['client'], wanted)}`;
 }
 
 function connectOf({ server }: Wanted, imports: string): string {

@@ -1,6 +1,6 @@
 import { connection } from './javascript.ts';
 import { quoted } from './literals.ts';
-import { APUS_PACKAGES, type Snippet, type Snippets, TARBALLS, type Wanted } from './snippet.ts';
+import { type Snippet, type Snippets, tarballsOf, type Wanted } from './snippet.ts';
 
 /** Components with the hooks of `@apus/react`. A browser has no environment: the token comes from the app. */
 export function react(wanted: Wanted): Snippets {
@@ -80,12 +80,13 @@ export function react(wanted: Wanted): Snippets {
 }
 
 function snippet(
-  { server }: Wanted,
+  wanted: Wanted,
   file: string,
   hook: 'useMessages' | 'usePublish',
   component: string,
   name: string,
 ): Snippet {
+  const { server } = wanted;
   const isGateway = server.door === 'gateway';
   const packages = isGateway ? ['react', 'client'] : ['react'];
   const withState = hook === 'usePublish' ? "\nimport { useState } from 'react';" : '';
@@ -94,7 +95,7 @@ function snippet(
     : ['', ''];
   const token = server.asksForToken ? "\nconst TOKEN = 'YOUR-TOKEN';" : '';
   return {
-    install: `${APUS_PACKAGES(packages)}\nnpm install react react-dom mqtt ${TARBALLS(packages)}`,
+    install: `npm install react react-dom mqtt ${tarballsOf(packages, wanted)}`,
     file,
     code: `${isGateway ? "import { connect } from '@apus/client';\n" : ''}import { MqttProvider, ${hook} } from '@apus/react';
 import mqtt from 'mqtt';${withState}

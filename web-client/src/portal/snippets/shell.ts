@@ -1,38 +1,35 @@
 import { shellWord } from './literals.ts';
-import { PAYLOAD_FILE, type Snippets, USER_NAME, type Wanted } from './snippet.ts';
+import { PAYLOAD_FILE, type Snippets, TOKEN_VARIABLE, USER_NAME, type Wanted } from './snippet.ts';
 
 /**
- * With the broker's own command, which detects a gateway door by itself: there the token is in the handshake, without a
- * user name. Values follow "=": one may begin with "-".
+ * With the command that mqtt.js brings, which knows no transport for a gateway door, no past of a stream and no content
+ * type. Values follow "=": one may begin with "-".
  */
-export function shell({ server, filter, rewind, topic, payload, contentType }: Wanted): Snippets {
-  const install = 'npm install && npm run build   # in a copy of the repository of Apus';
+export function shell({ server, filter, topic, payload }: Wanted): Snippets | undefined {
+  if (server.door === 'gateway') return undefined;
+  const install = 'npm install mqtt';
+  const { protocol, hostname, port, pathname, search } = new URL(server.url);
+  const isSecure = protocol === 'wss:';
   const where = [
-    `--url=${shellWord(server.url)}`,
-    ...(server.asksForToken && server.door === 'node' ? [`--username=${USER_NAME}`] : []),
+    `--protocol=${isSecure ? 'wss' : 'ws'} --hostname=${shellWord(hostname)} --port=${port || (isSecure ? 443 : 80)}`,
+    `--path=${shellWord(pathname + search)} --protocolVersion=5`,
+    ...(server.asksForToken ? [`--username=${USER_NAME} --password="$${TOKEN_VARIABLE}"`] : []),
   ];
-  const past = rewind === undefined ? [] : [`--rewind=${shellWord(rewind)}`];
-  const sent = payload === undefined ? `--file=${PAYLOAD_FILE}` : `--message=${shellWord(payload)}`;
+  const sent = payload === undefined ? `--stdin < ${PAYLOAD_FILE}` : `--message=${shellWord(payload)}`;
   return {
     receive: {
       install,
       file: undefined,
-      code: lines('sub', [...where, `--topic=${shellWord(filter)}`, '--qos=1', ...past, '--verbose']),
+      code: lines('sub', [...where, '--qos=1 --verbose', `--topic=${shellWord(filter)}`]),
     },
     publish: {
       install,
       file: undefined,
-      code: lines('pub', [
-        ...where,
-        `--topic=${shellWord(topic)}`,
-        sent,
-        '--qos=1',
-        `--content-type=${shellWord(contentType)}`,
-      ]),
+      code: lines('pub', [...where, '--qos=1', `--topic=${shellWord(topic)}`, sent]),
     },
   };
 }
 
 function lines(command: 'pub' | 'sub', flags: readonly string[]): string {
-  return [`npx apus ${command}`, ...flags].join(' \\\n  ');
+  return [`npx mqtt ${command}`, ...flags].join(' \\\n  ');
 }

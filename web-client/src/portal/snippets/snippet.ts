@@ -1,4 +1,5 @@
 import type { PortalServer } from '../document/portal-document.ts';
+import { shellWord } from './literals.ts';
 
 export const LANGUAGES = ['javascript', 'react', 'python', 'shell'] as const;
 
@@ -16,6 +17,8 @@ export interface Wanted {
   /** Undefined: the program sends a file. */
   readonly payload: string | undefined;
   readonly contentType: string;
+  /** The folder of the tarballs of Apus's packages, which are in no registry: beside the page. */
+  readonly packagesUrl: string;
 }
 
 export interface Snippet {
@@ -37,19 +40,10 @@ export const PAYLOAD_FILE = 'payload.bin';
 /** Variable of the environment that holds the token: no snippet has a secret in it. */
 export const TOKEN_VARIABLE = 'APUS_PASSWORD';
 
-/** The same for the command line at a gateway door, where the token is no password. */
-const HANDSHAKE_TOKEN_VARIABLE = 'APUS_TOKEN';
-
-export function tokenVariableOf(language: Language, { door }: Pick<PortalServer, 'door'>): string {
-  return language === 'shell' && door === 'gateway' ? HANDSHAKE_TOKEN_VARIABLE : TOKEN_VARIABLE;
-}
-
 /** A token names its client; any user name is accepted. */
 export const USER_NAME = 'token';
 
-/** Packages of Apus are not in npm's registry, where others might take their names. */
-export const APUS_PACKAGES = (names: readonly string[]): string =>
-  names.map((name) => `npm pack -w @apus/${name} --pack-destination YOUR-APP`).join('\n');
-
-export const TARBALLS = (names: readonly string[]): string =>
-  names.map((name) => `./apus-${name}-0.1.0.tgz`).join(' ');
+/** The tarballs of this release, which the build puts beside the page: npm installs them from their addresses. */
+export function tarballsOf(names: readonly string[], { packagesUrl }: Pick<Wanted, 'packagesUrl'>): string {
+  return names.map((name) => shellWord(new URL(`apus-${name}-0.1.0.tgz`, packagesUrl).href)).join(' ');
+}

@@ -1,3 +1,4 @@
+import { reasonCodeName } from '@apus/mqtt/reason-codes';
 import { tryText } from '../strings.ts';
 
 /** The reason why the broker did not do what the visitor asked for. */
@@ -47,7 +48,6 @@ export function inWords(refused: Refusal): string {
   if (refused.is === 'silent') return tryText.noAnswer;
   if (refused.is === 'other') return refused.message;
   const { code, reason } = refused;
-  const meaning = tryText.reasons[code];
-  const named = meaning === undefined ? tryText.reason(code) : `${meaning} (${tryText.code(code)})`;
+  const named = `${tryText.reasons[code] ?? reasonCodeName(code)} (${tryText.code(code)})`;
   return reason === undefined ? `${named}.` : `${named}. ${reason}`;
 }

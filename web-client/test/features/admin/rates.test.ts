@@ -12,6 +12,8 @@ test('there is none at the first look, and none where the broker has begun anew'
   expect(rateOf(undefined, at(1_000, 10), 'messages.sent')).toBeUndefined();
   expect(rateOf(at(1_000, 10), at(3_000, 2), 'messages.sent')).toBeUndefined();
   expect(rateOf(at(1_000, 10), at(1_000, 12), 'messages.sent')).toBeUndefined();
+  // Two looks right after one another would say that nothing comes.
+  expect(rateOf(at(1_000, 10), at(1_100, 10), 'messages.sent')).toBeUndefined();
 });
 
 test('the graph gets a point from two looks, and none where the broker has begun anew', () => {

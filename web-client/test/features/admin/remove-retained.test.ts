@@ -49,6 +49,12 @@ test('one that has gone meanwhile counts as removed, and a refusal is told with 
   expect(removal).toEqual({ removed: 36, failed: 4, problem: 'The disk is full.' });
 });
 
+test('a topic that a URL would resolve stands in the query', async () => {
+  const asked = broker(() => new Response(null, { status: 204 }));
+  await removeTopics(API, ['..', 'a/..'], () => {}, new AbortController().signal);
+  expect(asked).toEqual(['/mqtt/retainer/message/?topic=..', '/mqtt/retainer/message/a%2F..']);
+});
+
 test('a removal that is stopped asks for no more', async () => {
   const stop = new AbortController();
   const asked = broker(() => {

@@ -12,7 +12,7 @@ import { type SampleSource, type Series, seriesKey } from '../../../src/features
 import { message, messageFields } from '../message.ts';
 
 function series(topicFilter: string, source: SampleSource, id = 'one'): Series {
-  return { id, connectionId: 'test', topicFilter, source, isHidden: false, chart: 0 };
+  return { id, connectionId: 'test', topicFilter, source, isHidden: false };
 }
 
 const value = (...path: (string | number)[]): SampleSource => ({ kind: 'value', path });

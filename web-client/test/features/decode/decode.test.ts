@@ -4,9 +4,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base64Of, bytesOfBase64, bytesOfHex, hexOf } from '../../../src/features/decode/bytes.ts';
 import { decodePayload, PAYLOAD_FORMATS } from '../../../src/features/decode/decode.ts';
-import { DECODE_BYTES_MAX } from '../../../src/features/decode/limits.ts';
+import {
+  DECODE_BYTES_MAX,
+  DEPTH_MAX,
+  TEXT_CHARACTERS_SHOWN_MAX,
+  VALUES_MAX,
+} from '../../../src/features/decode/limits.ts';
 import { scalarText } from '../../../src/features/decode/pretty.ts';
 import { readCbor } from '../../../src/features/decode/read-structured.ts';
+import { shownText } from '../../../src/features/decode/shown-text.ts';
 import { ExactNumber, isContainer } from '../../../src/features/decode/value.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -137,6 +143,32 @@ describe('the format that is detected for a payload', () => {
   });
 });
 
+describe('a payload that is made to be too much', () => {
+  it('of more levels than the viewer shows is text, and says why', () => {
+    const levels = (count: number): string => '['.repeat(count) + ']'.repeat(count);
+    expect(decodePayload(utf8(levels(DEPTH_MAX)))).toMatchObject({ format: 'json', problem: '' });
+    expect(decodePayload(utf8(levels(DEPTH_MAX + 1)))).toMatchObject({
+      format: 'text',
+      isTooMuch: true,
+      problem: 'nested deeper than 200 levels',
+    });
+    expect(decodePayload(utf8(levels(1_000_000))).format).toBe('text');
+  });
+
+  it('with a bignum of millions of bits keeps it as bytes', () => {
+    const payload = new Uint8Array(7 + 2_000_000).fill(0xa7);
+    payload.set([0x81, 0xc2, 0x5a, 0, 0x1e, 0x84, 0x80]);
+    const decoded = decodePayload(payload);
+    expect(decoded).toMatchObject({ format: 'cbor', problem: '' });
+    expect((decoded.value as readonly unknown[])[0]).toBeInstanceOf(Uint8Array);
+  });
+
+  it('keeps a decimal that a double would change, and the last of two members with a name', () => {
+    const { value } = decodePayload(utf8('{"a":1,"a":0.12345678901234567890123,"b":0.1}'));
+    expect(value).toEqual({ a: new ExactNumber('0.12345678901234567890123'), b: 0.1 });
+  });
+});
+
 describe('a format that the user chose', () => {
   it('is kept, with the parser’s words where the payload does not fit', () => {
     const decoded = decodePayload(utf8('not json'), 'json');
@@ -188,11 +220,55 @@ describe('hostile payloads', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
+  it('bytes that only begin like MessagePack are no MessagePack', () => {
+    for (const first of [0xff, 0x89, 0x92])
+      expect(decodePayload(new Uint8Array(VALUES_MAX * 3).fill(0xff).fill(first, 0, 1))).toMatchObject({
+        format: 'hex',
+        problem: '',
+      });
+  });
+
+  it('text of characters that cannot be seen is cut like any other', () => {
+    const { text, isCut } = shownText(decodePayload(utf8('a\u200b'.repeat(20_000))), false);
+    expect(isCut).toBe(true);
+    expect(text.length).toBe(TEXT_CHARACTERS_SHOWN_MAX);
+  });
+
+  it.each([
+    ['json', utf8(`[${'1,'.repeat(VALUES_MAX)}1]`), utf8(`["${','.repeat(VALUES_MAX)}"]`)],
+    ['json', utf8(`[${'[],'.repeat(VALUES_MAX)}1]`), utf8(`[${'1,'.repeat(1_000)}1]`)],
+    ['cbor', encodeCbor(Array(VALUES_MAX + 1).fill(1)), encodeCbor([new Uint8Array(VALUES_MAX * 2)])],
+    ['cbor', encodeCbor(Array(VALUES_MAX + 1).fill([])), encodeCbor(Array(1_000).fill('text'))],
+    [
+      'msgpack',
+      encodeMessagePack(Array(VALUES_MAX + 1).fill(1)),
+      encodeMessagePack([new Uint8Array(VALUES_MAX * 2)]),
+    ],
+    [
+      'msgpack',
+      encodeMessagePack(Array(300).fill(Array(300).fill('a'))),
+      encodeMessagePack([
+        ...Array(1_000).fill({ text: 'a'.repeat(300), numbers: [1, -1, 70_000, 2 ** 40, 0.5, null] }),
+      ]),
+    ],
+  ] as const)(
+    '%s of too many values is not read, and says so; one as long with fewer is',
+    (format, many, few) => {
+      expect(decodePayload(many)).toMatchObject({
+        value: undefined,
+        problem: 'more than 50,000 values',
+        isTooMuch: true,
+      });
+      expect(decodePayload(few)).toMatchObject({ format, problem: '' });
+    },
+  );
+
   it('beyond the limit only text and bytes are shown', () => {
     const large = new Uint8Array(DECODE_BYTES_MAX + 1).fill(0x31);
-    expect(decodePayload(large)).toMatchObject({ format: 'text', problem: '' });
+    expect(decodePayload(large)).toMatchObject({ format: 'text', isTooMuch: true });
     expect(decodePayload(large, 'json').problem).toBe('larger than 2,097,152 bytes');
-    expect(decodePayload(large.subarray(1), 'json').problem).toBe('');
+    expect(decodePayload(large.subarray(1), 'json').problem).toMatch(/^long numbers in more than/);
+    expect(decodePayload(utf8(`"${'a'.repeat(DECODE_BYTES_MAX - 2)}"`), 'json').problem).toBe('');
   });
 });
 

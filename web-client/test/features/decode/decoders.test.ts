@@ -184,7 +184,7 @@ describe('Avro', () => {
 
   test('a few bytes cannot claim a million items', () => {
     const nulls = avroDecoder('{"type":"array","items":"null"}');
-    expect(() => nulls(Uint8Array.from([0x80, 0x89, 0x7a, 0]), '')).toThrow(/more than 200000 items/);
+    expect(() => nulls(Uint8Array.from([0x80, 0x89, 0x7a, 0]), '')).toThrow(/more than 50,000 values/);
   });
 
   test.each([

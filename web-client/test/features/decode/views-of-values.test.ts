@@ -1,11 +1,17 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { compareValues } from '../../../src/features/decode/diff.ts';
 import { hexDump } from '../../../src/features/decode/hex-dump.ts';
+import { indentedJson } from '../../../src/features/decode/json-layout.ts';
 import { parsePath, pathText, valueAt } from '../../../src/features/decode/json-path.ts';
 import { jsonRows, openAtFirst } from '../../../src/features/decode/json-rows.ts';
-import { DIFFERENCES_MAX, ENTRIES_SHOWN_MAX } from '../../../src/features/decode/limits.ts';
+import {
+  DIFFERENCES_MAX,
+  ENTRIES_SHOWN_MAX,
+  PIECE_CHARACTERS_MAX,
+} from '../../../src/features/decode/limits.ts';
 import { prettyText, previewText } from '../../../src/features/decode/pretty.ts';
+import { blocksOf } from '../../../src/features/decode/shown-text.ts';
 import { ExactNumber, numberOf } from '../../../src/features/decode/value.ts';
 
 describe('a path', () => {
@@ -52,6 +58,27 @@ describe('pretty text', () => {
     expect(prettyText({ id: new ExactNumber('9007199254740993') })).toBe('{\n  "id": 9007199254740993\n}');
   });
 
+  it('ends at its limit, also where indentation would make it long', () => {
+    let deep: unknown = new Array(60_000).fill(1);
+    for (let level = 0; level < 199; level += 1) deep = [deep];
+    expect(prettyText(deep as never, 10_000).length).toBeLessThan(11_000);
+    expect(prettyText(new Uint8Array(1_000_000), 10_000).length).toBeLessThan(21_000);
+    expect(indentedJson(JSON.stringify(deep), 10_000)).toMatchObject({ isCut: true });
+  });
+
+  it('of JSON keeps each name, number and text as it was sent', () => {
+    const text = '{"a":1.50,"a":[],"b":{ },"c":"x\\"]","d":[1,\ttrue]}';
+    expect(indentedJson(text, 1_000)).toEqual({
+      text: '{\n  "a": 1.50,\n  "a": [],\n  "b": {},\n  "c": "x\\"]",\n  "d": [\n    1,\n    true\n  ]\n}',
+      isCut: false,
+    });
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), (json) => {
+        expect(JSON.parse(indentedJson(json, 1_000_000).text)).toEqual(JSON.parse(json));
+      }),
+    );
+  });
+
   it('is cut for a row of a list, without walking the rest', () => {
     expect(previewText({ a: [1, 2], b: 'x' }, 100)).toBe('{"a": [1, 2], "b": "x"}');
     expect(previewText({ a: 'x'.repeat(50) }, 10)).toBe('{"a": "xxx…');
@@ -66,7 +93,7 @@ describe('pretty text', () => {
       },
     );
     previewText(watched, 8);
-    expect(visited).toEqual(['a']);
+    expect(visited).toEqual(['a', 'b']);
   });
 });
 
@@ -171,4 +198,18 @@ describe('a hex dump', () => {
     expect(hexDump(new Uint8Array(100), 20).split('\n')).toHaveLength(2);
     expect(hexDump(new Uint8Array(0), 20)).toBe('');
   });
+});
+
+test('the browser lays out no more than a piece of a text at a time, and every character of it', () => {
+  for (const text of [
+    '',
+    'a',
+    'x'.repeat(100_000),
+    'ab\n'.repeat(50_000),
+    `a\n${'\u0301'.repeat(9_999)}\n\n`,
+  ]) {
+    const blocks = blocksOf(text);
+    expect(blocks.join('')).toBe(text);
+    for (const block of blocks) expect(block.length).toBeLessThanOrEqual(PIECE_CHARACTERS_MAX);
+  }
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FileProblem } from '../../../src/features/transfer/file-problem.ts';
 import { FILE_BYTES_MAX } from '../../../src/features/transfer/limits.ts';
 import { messagesFile } from '../../../src/features/transfer/messages-file.ts';
-import type { FileContent, ReadProgress } from '../../../src/features/transfer/read-file.ts';
+import type { FileContent } from '../../../src/features/transfer/read-file.ts';
 import { type ReadReport, reportFile } from '../../../src/features/transfer/read-reports.ts';
 import { type ReadingWorker, startReading } from '../../../src/features/transfer/start-reading.ts';
 import { message } from '../message.ts';
@@ -34,7 +34,6 @@ class StandIn extends EventTarget implements ReadingWorker {
 
 class Reading {
   readonly worker = new StandIn();
-  readonly progress: ReadProgress[] = [];
   readonly results: (FileContent | FileProblem)[] = [];
   readonly stop: () => void;
 
@@ -42,7 +41,6 @@ class Reading {
     this.stop = startReading(
       file,
       {
-        onProgress: (progress) => this.progress.push(progress),
         onResult: (result) => this.results.push(result),
       },
       () => this.worker,
@@ -82,31 +80,11 @@ describe('a file that is read in a worker', () => {
   it('ends a piece when its payloads are large', async () => {
     const large = 'x'.repeat(700_000);
     const reading = Reading.of(
-      ...messagesFile([message('a', large), message('b', large), message('c', '')], 'csv'),
+      ...messagesFile([message('a', large), message('b', large), message('c', '')], 'jsonl'),
     );
     await reading.finished();
     const pieces = reading.worker.reports.flatMap((report) => (report.type === 'piece' ? [report] : []));
     expect(pieces.map(({ messages }) => messages.length)).toEqual([2, 1]);
-  });
-
-  it('reports how much has been read, and how many messages have been checked', async () => {
-    const line = `{"topic": "a", "payloadText": "${'x'.repeat(4_000)}"}\n`;
-    const reading = Reading.of(line.repeat(1_000));
-    await reading.finished();
-    const told = (
-      phase: 'bytes' | 'messages',
-    ): readonly { readonly done: number; readonly total: number }[] =>
-      reading.progress.flatMap((progress) => (progress.phase === phase ? [progress] : []));
-    expect(told('bytes').length).toBeGreaterThan(0);
-    expect(told('bytes').every(({ done, total }) => done <= total && total === line.length * 1_000)).toBe(
-      true,
-    );
-    expect(told('messages')).toMatchObject([
-      { done: 0, total: 1_000 },
-      { done: 500, total: 1_000 },
-    ]);
-    const phases = reading.progress.map(({ phase }) => phase);
-    expect([...new Set(phases)]).toEqual(['bytes', 'parsing', 'messages']);
   });
 
   it('is answered with the error, and its line', async () => {
@@ -132,7 +110,7 @@ describe('a file that is read in a worker', () => {
     reading.worker.fail('late');
     expect(reading.worker.isTerminated).toBe(true);
     expect(reading.worker.reports.length).toBeGreaterThan(0);
-    expect([reading.progress, reading.results]).toEqual([[], []]);
+    expect(reading.results).toEqual([]);
   });
 
   it('says so when the worker fails', () => {

@@ -1,6 +1,6 @@
 import { Alert, Button, FileButton, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type DragEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../../i18n/index.ts';
 import { filterProblem } from '../../subscriptions/filter-problem.ts';
 import classes from './decoders-dialog.module.css';
 import { useDecoders } from './registry.ts';
@@ -20,7 +20,6 @@ interface Schema {
 const NO_SCHEMA: Schema = { files: [], messageTypes: [], problem: '' };
 
 export function AddDecoder({ topic, isFirst }: { readonly topic: string; readonly isFirst: boolean }) {
-  const { t } = useTranslation();
   const [filter, setFilter] = useState(isFirst ? topic : '');
   const [kind, setKind] = useState<DecoderKind>('protobuf');
   const [schema, setSchema] = useState(NO_SCHEMA);
@@ -106,7 +105,6 @@ interface SchemaDropProps {
 }
 
 function SchemaDrop({ kind, files, onFiles }: SchemaDropProps) {
-  const { t } = useTranslation();
   const [isOver, setOver] = useState(false);
   const over = (event: DragEvent): void => {
     event.preventDefault();

@@ -1,10 +1,7 @@
 import { DEPTH_MAX } from '../limits.ts';
-import { type DecodedValue, ExactNumber, toDecodedValue } from '../value.ts';
+import { type DecodedValue, ExactNumber, toDecodedValue, ValueCount } from '../value.ts';
 import { type AvroType, parseAvroSchema } from './avro-schema.ts';
 import type { PayloadDecoder } from './rules.ts';
-
-/** Items of one payload: an item may take no byte at all, so a few bytes can claim any number of them. */
-const ITEMS_MAX = 200_000;
 
 /** Bytes before the datum: the schema's number in a registry, or its fingerprint (single-object encoding). */
 const REGISTRY_HEADER_BYTES = 5;
@@ -43,7 +40,8 @@ class AvroReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   #at = 0;
-  #itemsLeft = ITEMS_MAX;
+  /** An item may take no byte at all, so a few bytes can claim any number of them. */
+  readonly #values = new ValueCount();
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -109,8 +107,7 @@ class AvroReader {
         count = -count;
         this.#long();
       }
-      if (count > BigInt(this.#itemsLeft)) throw new RangeError(`more than ${ITEMS_MAX} items`);
-      this.#itemsLeft -= Number(count);
+      this.#values.add(Number(count));
       for (let left = Number(count); left > 0; left -= 1) item();
     }
   }

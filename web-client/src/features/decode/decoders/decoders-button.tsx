@@ -1,6 +1,6 @@
 import { IconBraces } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../../i18n/index.ts';
 import { IconButton } from '../../../ui/icon-button.tsx';
 
 const DecodersDialog = lazy(async () => ({
@@ -9,7 +9,6 @@ const DecodersDialog = lazy(async () => ({
 
 /** Opens the decoders; their code is loaded then. */
 export function DecodersButton({ topic }: { readonly topic: string }) {
-  const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);
   return (
     <>

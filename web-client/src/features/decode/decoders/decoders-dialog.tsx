@@ -1,6 +1,6 @@
 import { Alert, Modal, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { useTranslation } from 'react-i18next';
+import { t } from '../../../i18n/index.ts';
 import { IconButton } from '../../../ui/icon-button.tsx';
 import { AddDecoder } from './add-decoder.tsx';
 import classes from './decoders-dialog.module.css';
@@ -16,7 +16,6 @@ interface DecodersDialogProps {
 
 /** The decoders of the user, and a form for another one. */
 export function DecodersDialog({ topic, close }: DecodersDialogProps) {
-  const { t } = useTranslation();
   const rules = useDecoders((state) => state.rules);
   return (
     <Modal
@@ -46,7 +45,6 @@ export function DecodersDialog({ topic, close }: DecodersDialogProps) {
 }
 
 function Rule({ rule }: { readonly rule: DecoderRule }) {
-  const { t } = useTranslation();
   const loaded = useDecoders((state) => state.loaded.get(rule.id));
   const { filter, kind, messageType, schemas } = rule;
   const details = [t(`decode.formats.${kind}`), messageType, schemas.map(({ name }) => name).join(', ')];

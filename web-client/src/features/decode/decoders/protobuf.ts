@@ -1,13 +1,13 @@
 import protobuf from 'protobufjs';
 import { DEPTH_MAX } from '../limits.ts';
-import { toDecodedValue } from '../value.ts';
+import { toDecodedValue, ValueCount } from '../value.ts';
 import type { PayloadDecoder, SchemaFile } from './rules.ts';
 
 type MessageType = InstanceType<typeof protobuf.Type>;
 type MessageField = InstanceType<typeof protobuf.Field>;
 /** A field, or the values of a map. */
 type ValueField = Pick<MessageField, 'id' | 'name' | 'type' | 'resolvedType'>;
-type WireReader = InstanceType<typeof protobuf.Reader>;
+type WireReader = InstanceType<typeof protobuf.Reader> & { readonly values: ValueCount };
 
 /** Wire types (the specification's "Encoding"). */
 const LENGTH_DELIMITED = 2;
@@ -67,7 +67,7 @@ export function protobufDecoder(files: readonly SchemaFile[], messageType: strin
   const { root } = readProtobufSchema(files);
   const type = root.lookupType(messageType);
   return (payload) => {
-    const reader = protobuf.Reader.create(payload);
+    const reader = Object.assign(protobuf.Reader.create(payload), { values: new ValueCount() });
     return toDecodedValue(readMessage(reader, type, reader.len, 0));
   };
 }
@@ -76,6 +76,7 @@ function readMessage(reader: WireReader, type: MessageType, end: number, depth: 
   if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} levels`);
   const message = new Map<string, unknown>();
   while (reader.pos < end) {
+    reader.values.add();
     const tag = reader.uint32();
     const [id, wireType] = [tag >>> 3, tag & 7];
     if (id === 0) throw new Error('a field has the number 0');
@@ -110,7 +111,10 @@ function readField(
   } else if (wireType === LENGTH_DELIMITED && isPackable(field)) {
     const values = listOf(message, name, () => [] as unknown[]);
     const end = endOfLength(reader);
-    while (reader.pos < end) values.push(readValue(reader, field, wireTypeOf(field), depth));
+    while (reader.pos < end) {
+      reader.values.add();
+      values.push(readValue(reader, field, wireTypeOf(field), depth));
+    }
   } else {
     listOf(message, name, () => [] as unknown[]).push(readValue(reader, field, wireType, depth));
   }

@@ -1,0 +1,3 @@
+/** What the suites of `test/` use of this package beside its exports. */
+export * from '../src/limits.ts';
+export * from '../src/shared-counts.ts';

@@ -1,0 +1,81 @@
+import {
+  type AuthenticationMethod,
+  type Authenticator,
+  type Authorizer,
+  type Log,
+  rulesAuthorizer,
+} from '@apus/broker';
+import type { Scheduler } from '@apus/door';
+import {
+  ConfigurationError,
+  createAuthorizer,
+  createChain,
+  GuessLimiter,
+  Handshakes,
+  type IdentityConfiguration,
+  parseUsers,
+  takesTokens,
+  tokenMethods,
+} from '@apus/identity';
+import type { HubOptions } from './options.ts';
+
+/** The clients that may connect to a hub, and their rules. */
+export interface Access {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly authenticationMethods: readonly AuthenticationMethod[];
+  /** Checks tokens of handshakes. Absent: no token is checked. */
+  readonly handshakes: Handshakes | undefined;
+}
+
+/** The tenant of clients that show no other one. */
+const TENANT = 'default';
+
+/** Accepts every client. A user name that was not checked is no identity. */
+const anonymous: Authenticator = { authenticate: () => ({ tenant: TENANT, name: '' }) };
+
+const everythingAllowed: Authorizer = {
+  allowsEverything: true,
+  mayPublish: () => true,
+  maySubscribe: () => true,
+};
+
+/** @throws {ConfigurationError} if something that the configuration names does not exist */
+export function openAccess(options: HubOptions, clock: Scheduler, log: Log): Access {
+  const { identity, files = {}, authenticator, authorizer, authenticationMethods = [] } = options;
+  if (identity !== undefined) return openChain(identity, files, clock, log);
+  return {
+    authenticator: authenticator ?? anonymous,
+    // An authenticated client may do what rules allow, and nothing else [SEC-RULES-7].
+    authorizer: authorizer ?? (authenticator === undefined ? everythingAllowed : rulesAuthorizer),
+    authenticationMethods,
+    handshakes: undefined,
+  };
+}
+
+function openChain(
+  identity: IdentityConfiguration,
+  files: Readonly<Record<string, string>>,
+  clock: Scheduler,
+  log: Log,
+): Access {
+  const readFile = (path: string): string => {
+    const text = Object.hasOwn(files, path) ? files[path] : undefined;
+    if (text === undefined) throw new ConfigurationError(`The text of ${path} has not been deployed.`);
+    return text;
+  };
+  const timers = clock;
+  const chain = createChain(identity, {
+    ...{ clock, log, timers, readFile },
+    limiter: new GuessLimiter(clock),
+    usersFile: (path) => parseUsers(readFile(path), path),
+  });
+  const withTokens = takesTokens(identity);
+  const { authorization, cookie } = identity;
+  return {
+    authenticator: chain,
+    authorizer: createAuthorizer(authorization, { clock, log, timers }, chain.authorizer),
+    authenticationMethods: withTokens ? tokenMethods(chain) : [],
+    handshakes: withTokens ? new Handshakes({ chain, cookie, allowsPassword: true }) : undefined,
+  };
+}

@@ -1,0 +1,193 @@
+import {
+  BanList,
+  type Broker,
+  Conflation,
+  createBroker,
+  type DueTimer,
+  type Peer,
+  type Ports,
+} from '@apus/broker';
+import {
+  DELAYED_LIMITS,
+  DropMeter,
+  KeptMessages,
+  LinkConnections,
+  LocalDelayedMessages,
+  LocalTimers,
+  PresenceTicker,
+  RateQuota,
+} from '@apus/door';
+import { type ComposedStores, composeStores, GatedWriter } from '@apus/store-disk';
+import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/store-memory';
+import { AlarmClock, awakeScheduler } from './alarm-clock.ts';
+import type { HandshakeOptions } from './handshake.ts';
+import { HubTimers } from './hub-timers.ts';
+import { MEMORY_BYTES_MAX, WILL_GRACE_SECONDS } from './limits.ts';
+import { HubLinks } from './links/hub-links.ts';
+import { KeepAlive } from './links/keep-alive.ts';
+import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
+import type { ObjectSocket, ObjectState } from './platform.ts';
+import { Records } from './storage/records.ts';
+
+/** Queues of a tenant have half of the memory, and those of an identity their share of that, as at a node. */
+function memoryBudget({ limits, quotas }: ResolvedHub): MemoryBudget {
+  const queues = limits.tenantQueueBytesMax || MEMORY_BYTES_MAX / 2;
+  const { queuedBytesMax } = quotas.identity;
+  const ofIdentity = queuedBytesMax === 0 ? Number.POSITIVE_INFINITY : queues * IDENTITY_QUEUES_SHARE;
+  return new MemoryBudget(MEMORY_BYTES_MAX, queues, Math.min(queuedBytesMax || ofIdentity, ofIdentity));
+}
+
+/** The broker of one tenant, in one object. */
+export class Hub {
+  readonly broker: Broker;
+  readonly stores: ComposedStores;
+  readonly #state: ObjectState;
+  readonly #resolved: ResolvedHub;
+  readonly #writer: GatedWriter;
+  readonly #links: HubLinks;
+  readonly #alarm: AlarmClock;
+  readonly #keepAlive: KeepAlive;
+  readonly #delays: LocalDelayedMessages;
+  readonly #timers: HubTimers;
+  #isScheduled = false;
+
+  /**
+   * Reads everything from the storage. Links whose sockets are still there go on.
+   *
+   * @param alarmAtMs when the alarm of the object is set to go off
+   */
+  constructor(state: ObjectState, options: HubOptions, alarmAtMs: number | null) {
+    this.#state = state;
+    this.#resolved = resolveHub(options);
+    const { limits, log, streams } = this.#resolved;
+    this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
+    const records = new Records(state.storage);
+    this.#links = new HubLinks(records, {
+      quietMs: limits.quietMs,
+      settle: () => this.#schedule(),
+      quiet: () => log.tell(),
+    });
+    const saved = this.#links.read(state.getWebSockets());
+    this.#writer = new GatedWriter(
+      (operations) => records.commit(operations),
+      () => this.#schedule(),
+    );
+    const memory = memoryBudget(this.#resolved);
+    this.stores = composeStores({
+      ...{ content: records, writer: this.#writer, clock: this.#alarm, memory, streams },
+      willGraceSeconds: WILL_GRACE_SECONDS,
+      written: 'all',
+      living: (connectionId) => this.#links.living(connectionId),
+    });
+    this.#delays = new LocalDelayedMessages({
+      kept: new KeptMessages(this.stores.retained, 'delayed', DELAYED_LIMITS),
+      ...{ clock: this.#alarm, log, quotas: this.#resolved.quotas.identity },
+    });
+    const local = new LocalTimers(this.#alarm, (due) => void this.#fire(due));
+    this.#timers = new HubTimers(local, this.#writer);
+    this.broker = createBroker(this.#ports(memory), this.#resolved.broker);
+    if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
+    this.#keepAlive = new KeepAlive({
+      ...{ clock: this.#alarm, log, connectTimeoutSeconds: limits.connectTimeoutSeconds },
+      all: () => this.#links.all(),
+    });
+    this.#links.open(saved, this.stores, {
+      ...{ broker: this.broker, clock: this.#alarm, log, limits, memory },
+      watch: (link) => this.#keepAlive.watch(link),
+    });
+    this.#timers.restore(this.stores.dueTimers, records);
+    void this.#delays.start(this.broker);
+    this.#schedule();
+  }
+
+  /** For requests to connect. */
+  get handshake(): HandshakeOptions {
+    const { access, allowedOrigins } = this.#resolved;
+    return { allowedOrigins, handshakes: access.handshakes };
+  }
+
+  /** A client has completed its handshake. */
+  accepted(socket: ObjectSocket, peer: Peer): void {
+    this.#links.accepted(socket, peer);
+  }
+
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  received(socket: ObjectSocket, data: ArrayBuffer | string): void {
+    this.#alarm.runDue();
+    this.#links.of(socket)?.received(data);
+  }
+
+  closed(socket: ObjectSocket, why: string): void {
+    this.#alarm.runDue();
+    this.#links.of(socket)?.closed(why);
+  }
+
+  alarmRang(): void {
+    this.#alarm.rang();
+    this.#alarm.runDue();
+    this.#schedule();
+  }
+
+  #ports(memory: MemoryBudget): Ports {
+    const { access, streams, quotas, log } = this.#resolved;
+    const { authenticator, authorizer, authenticationMethods } = access;
+    const { presenceStore, streamStore, banStore, sessions, subscriptions } = this.stores;
+    const ticks: PresenceTicker = new PresenceTicker(awakeScheduler, log, (tenant, room) =>
+      this.broker.tellRoom(tenant, room),
+    );
+    return {
+      ...this.stores,
+      ...{ memory, timers: this.#timers, log, authenticator, authorizer },
+      connections: new LinkConnections(this.#links, this.#alarm),
+      presence: { store: presenceStore, ticks },
+      ...(streams !== undefined && { streams: { declared: streams, store: streamStore } }),
+      nodeName: 'apus',
+      drops: new DropMeter(this.#alarm),
+      delays: this.#delays,
+      bans: new BanList(this.#alarm, banStore.all()),
+      deliveryQuota: new RateQuota(quotas, this.#alarm),
+      holdingQuota: new LocalHoldingQuota({
+        ...{ quotas, quotasHere: quotas, holdings: sessions.holdings },
+        weightOf: (session) => subscriptions.weight(session),
+      }),
+      conflation: new Conflation(awakeScheduler, memory),
+      clock: this.#alarm,
+      authenticationMethods: new Map(authenticationMethods.map((method) => [method.name, method])),
+      randomId: () => crypto.randomUUID().slice(0, 18),
+    };
+  }
+
+  async #fire({ timer, dueAtMs }: DueTimer): Promise<void> {
+    this.#timers.fired(timer);
+    try {
+      await this.broker.fire(timer, dueAtMs);
+    } catch (error) {
+      const { clientId } = timer.session;
+      this.#resolved.log.error('timer-failed', { kind: timer.kind, clientId, error: String(error) });
+    }
+  }
+
+  /** At the end of the present work of the object. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => this.#settle());
+  }
+
+  /** The writes are committed before any frame leaves. The runtime holds the frames until the commit is confirmed. */
+  #settle(): void {
+    this.#isScheduled = false;
+    try {
+      this.#writer.flush();
+    } catch (error) {
+      this.#resolved.log.error('commit-failed', { error: String(error) });
+      this.#state.abort('The storage has refused a commit');
+      return;
+    }
+    this.#links.flush();
+    this.#alarm.arm();
+  }
+}

@@ -1,0 +1,27 @@
+/** An attachment of a socket has at most 16,384 bytes when it is serialized. A larger one goes into rows. */
+export const ATTACHMENT_BYTES_MAX = 12_000;
+
+/** A row has at most 2 MB, key and value together. */
+export const ROW_BYTES_MAX = 1_000_000;
+
+/** Rows that are read at a time. */
+export const SCANNED_ROWS_MAX = 32;
+
+/** A timer that is due within this time keeps the object awake, as it is more exact than an alarm. */
+export const AWAKE_MS_MAX = 1_000;
+
+/** How often the object looks whether a client that does not read has read something: no event tells it. */
+export const SLOW_LOOK_MS = 50;
+
+/** Sockets of one hub. The platform allows 32,768; 128 MB have room for these. */
+export const SOCKETS_MAX = 10_000;
+
+/** Three quarters of an object's 128 MB: beyond it new messages are refused (0x97). */
+export const MEMORY_BYTES_MAX = 96 * 1024 * 1024;
+
+/** How long the will of a connection that was cut with its object waits at least, so that its client can come back. */
+export const WILL_GRACE_SECONDS = 30;
+
+/** How late a silent client may be noticed: a quarter of its Keep Alive, between these. */
+export const KEEP_ALIVE_SLACK_MS_MIN = 250;
+export const KEEP_ALIVE_SLACK_MS_MAX = 15_000;

@@ -1,0 +1,266 @@
+import type { Connection, ConnectionId, LinkState, Peer } from '@apus/broker';
+import type { ComposedStores, LivingConnection } from '@apus/store-disk';
+import { ATTACHMENT_BYTES_MAX, SLOW_LOOK_MS } from '../limits.ts';
+import type { ObjectSocket } from '../platform.ts';
+import type { Records } from '../storage/records.ts';
+import { packLink, type SavedLink, type SocketNote, unpackLink } from '../storage/saved-link.ts';
+import { type LinkContext, ObjectLink } from './object-link.ts';
+
+type OpenContext = Omit<LinkContext, 'changed' | 'slow' | 'ended'> & {
+  /** The link is new, or has another Keep Alive. */
+  watch(link: ObjectLink): void;
+};
+
+/** What the hub does for its links. */
+interface Work {
+  readonly quietMs: number;
+  /** At the end of the present work: commits, and has bytes leave. */
+  settle(): void;
+  /** Nothing has happened for a moment. */
+  quiet(): void;
+}
+
+/** A link that was saved, and its socket. */
+interface Found {
+  readonly socket: ObjectSocket;
+  readonly saved: SavedLink;
+}
+
+/** The network connections of a hub. What their memory holds is saved with their sockets as soon as they are quiet. */
+export class HubLinks {
+  readonly #records: Records;
+  readonly #work: Work;
+  readonly #found = new Map<ConnectionId, SavedLink>();
+  readonly #links = new Map<ConnectionId, ObjectLink>();
+  readonly #bySocket = new Map<ObjectSocket, ObjectLink>();
+  /** Links by the number of their sessions, which end with them. */
+  readonly #byNumber = new Map<number, ObjectLink>();
+  readonly #changed = new Set<ObjectLink>();
+  readonly #unsaved = new Set<ObjectLink>();
+  readonly #slow = new Set<ObjectLink>();
+  /** Links whose state stands in rows. */
+  readonly #spilled = new Set<ConnectionId>();
+  #isSaving = false;
+  #isLooking = false;
+  #stores: ComposedStores | undefined;
+  #context: LinkContext | undefined;
+  #watch: (link: ObjectLink) => void = () => {};
+
+  constructor(records: Records, work: Work) {
+    this.#records = records;
+    this.#work = work;
+    records.onPassing = (number) => {
+      const link = this.#byNumber.get(number);
+      if (link !== undefined) this.#note(link);
+    };
+  }
+
+  get size(): number {
+    return this.#links.size;
+  }
+
+  get(id: ConnectionId): ObjectLink | undefined {
+    return this.#links.get(id);
+  }
+
+  all(): Iterable<ObjectLink> {
+    return this.#links.values();
+  }
+
+  of(socket: ObjectSocket): ObjectLink | undefined {
+    const known = this.#bySocket.get(socket);
+    if (known !== undefined) return known;
+    const note = socket.deserializeAttachment() as SocketNote | null;
+    return note === null ? undefined : this.#links.get(note.id);
+  }
+
+  /** Reads the links whose sockets have outlived the memory of the object, and the records of their sessions. */
+  read(sockets: readonly ObjectSocket[]): readonly Found[] {
+    const found: Found[] = [];
+    for (const socket of sockets) {
+      const note = socket.deserializeAttachment() as SocketNote | null;
+      if (note === null || note.isClosed) continue;
+      if (note.link === undefined) this.#spilled.add(note.id);
+      const saved = unpackLink(note.link ?? this.#records.spilled(note.id));
+      this.#records.adopt(saved.records);
+      this.#found.set(note.id, saved);
+      found.push({ socket, saved });
+    }
+    this.#records.dropSpilledExcept(this.#spilled);
+    return found;
+  }
+
+  /** For the stores, while they are read. */
+  living(connectionId: ConnectionId): LivingConnection | undefined {
+    const saved = this.#found.get(connectionId);
+    return saved?.attachment && { attachment: saved.attachment, progress: saved.progress };
+  }
+
+  /** The stores have been read: the links go on. */
+  open(found: readonly Found[], stores: ComposedStores, { watch, ...context }: OpenContext): void {
+    this.#stores = stores;
+    this.#watch = watch;
+    this.#context = {
+      ...context,
+      changed: (link) => this.#change(link),
+      slow: (link) => this.#lookLater(link),
+      ended: (link) => this.#ended(link),
+    };
+    for (const { socket, saved } of found) this.#goOn(socket, saved, stores, this.#context);
+    this.#found.clear();
+  }
+
+  accepted(socket: ObjectSocket, peer: Peer): void {
+    if (this.#context === undefined) throw new Error('the hub is not open');
+    const id = crypto.randomUUID();
+    const link = new ObjectLink(this.#context, socket, { id, peer, openedAtMs: this.#context.clock.now() });
+    this.#add(link);
+    this.#save(link, stores(this.#stores));
+    this.#work.settle();
+  }
+
+  /** The commit is made: bytes leave. */
+  flush(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const link of changed) {
+      link.flush();
+      if (!this.#links.has(link.id)) continue;
+      this.#name(link);
+      this.#watch(link);
+      this.#note(link);
+    }
+  }
+
+  #goOn(socket: ObjectSocket, saved: SavedLink, { sessions }: ComposedStores, context: LinkContext): void {
+    const state = stateWith(saved.state, (tenant, clientId) => {
+      const session = sessions.get(tenant, clientId)?.session;
+      return session?.attachment?.connectionId === saved.id ? session : undefined;
+    });
+    if (state === undefined) {
+      // Another connection has taken the session over.
+      socket.close(1000);
+      return;
+    }
+    const link = new ObjectLink(context, socket, { ...saved, state });
+    this.#add(link);
+    this.#name(link);
+    if (saved.readers.length > 0 || isUnfinished(state)) link.goOn(saved.readers);
+  }
+
+  #add(link: ObjectLink): void {
+    this.#links.set(link.id, link);
+    this.#bySocket.set(link.socket, link);
+    this.#watch(link);
+  }
+
+  #change(link: ObjectLink): void {
+    this.#changed.add(link);
+    this.#work.settle();
+  }
+
+  #name(link: ObjectLink): void {
+    if (link.state.phase !== 'connected') return;
+    link.passingNumber ??= stores(this.#stores).sessions.passingNumberOf(link.state.connection.session);
+    if (link.passingNumber !== undefined) this.#byNumber.set(link.passingNumber, link);
+  }
+
+  #ended(link: ObjectLink): void {
+    this.#links.delete(link.id);
+    this.#bySocket.delete(link.socket);
+    this.#slow.delete(link);
+    this.#unsaved.delete(link);
+    if (link.passingNumber !== undefined) this.#byNumber.delete(link.passingNumber);
+    if (this.#spilled.delete(link.id)) this.#records.dropSpilled(link.id);
+    noteOn(link.socket, { id: link.id, isClosed: true });
+    this.#work.settle();
+  }
+
+  #note(link: ObjectLink): void {
+    this.#unsaved.add(link);
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    // While the timer runs the object does not sleep.
+    setTimeout(() => this.#saveAll(), this.#work.quietMs);
+  }
+
+  #saveAll(): void {
+    this.#isSaving = false;
+    for (const link of this.#unsaved) this.#save(link, stores(this.#stores));
+    this.#unsaved.clear();
+    this.#work.quiet();
+  }
+
+  #save(link: ObjectLink, { queues }: ComposedStores): void {
+    if (link.isOver) return;
+    const { state } = link;
+    const session = state.phase === 'connected' ? state.connection.session : undefined;
+    const bytes = packLink({
+      ...link.saved,
+      state: session === undefined ? state : stateWith(state, nameOf),
+      attachment: session?.attachment,
+      progress: session && queues.progressOf(session),
+      records: link.passingNumber === undefined ? [] : this.#records.passing(link.passingNumber),
+    } as SavedLink);
+    if (bytes.length > ATTACHMENT_BYTES_MAX) {
+      this.#spilled.add(link.id);
+      this.#records.spill(link.id, bytes);
+      noteOn(link.socket, { id: link.id });
+      return;
+    }
+    noteOn(link.socket, { id: link.id, link: bytes });
+    if (this.#spilled.delete(link.id)) this.#records.dropSpilled(link.id);
+  }
+
+  #lookLater(link: ObjectLink): void {
+    this.#slow.add(link);
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => this.#look(), SLOW_LOOK_MS);
+  }
+
+  #look(): void {
+    this.#isLooking = false;
+    const slow = [...this.#slow];
+    this.#slow.clear();
+    for (const link of slow) if (!link.looked()) this.#lookLater(link);
+  }
+}
+
+/** Work waits that a turn, or a client that did not read, has put off. */
+function isUnfinished(state: LinkState): boolean {
+  return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
+}
+
+/** `WebSocket.readyState` of an open socket. */
+const OPEN = 1;
+
+type SessionOf = (tenant: string, clientId: string) => Connection['session'] | undefined;
+
+/** The state with another session; undefined if there is none. */
+function stateWith(state: LinkState, sessionOf: SessionOf): LinkState | undefined {
+  if (state.phase !== 'connected') return state;
+  const { tenant, clientId } = state.connection.session;
+  const session = sessionOf(tenant, clientId);
+  return session && { ...state, connection: { ...state.connection, session } };
+}
+
+/** A session as it is saved. */
+const nameOf: SessionOf = (tenant, clientId) => ({
+  ...{ tenant, clientId },
+  ...{ key: '', incarnation: '', attachment: undefined },
+});
+
+function noteOn(socket: ObjectSocket, note: SocketNote): void {
+  try {
+    socket.serializeAttachment(note);
+  } catch (error) {
+    // A socket that is gone takes none, and its link ends with it.
+    if (socket.readyState === OPEN) throw error;
+  }
+}
+
+function stores(opened: ComposedStores | undefined): ComposedStores {
+  if (opened === undefined) throw new Error('the hub is not open');
+  return opened;
+}

@@ -1,0 +1,132 @@
+import { type JournalContent, type Operations, passingSessionOf } from '@apus/store-disk';
+import { ROW_BYTES_MAX, SCANNED_ROWS_MAX } from '../limits.ts';
+import type { ObjectStorage } from '../platform.ts';
+
+export type PassingRecord = readonly [key: string, value: Uint8Array];
+
+/** The first letter of the keys of rows that hold an attachment that is too large for its socket. */
+const SPILLED = 'y';
+
+/**
+ * The records of a hub: rows of SQLite, but those of sessions that end with their connection stay in memory, from where
+ * the attachment of the connection's socket gets them.
+ */
+export class Records implements JournalContent {
+  readonly #storage: ObjectStorage;
+  readonly #passing = new Map<number, Map<string, Uint8Array>>();
+  /** Called with the number of a session whose records in memory have changed. */
+  onPassing: (session: number) => void = () => {};
+
+  constructor(storage: ObjectStorage) {
+    this.#storage = storage;
+    storage.sql.exec('CREATE TABLE IF NOT EXISTS kv (k TEXT PRIMARY KEY, v BLOB NOT NULL) WITHOUT ROWID');
+  }
+
+  /** Records that an attachment brings back. */
+  adopt(records: readonly PassingRecord[]): void {
+    for (const [key, value] of records) this.#put(key, value);
+  }
+
+  passing(session: number): readonly PassingRecord[] {
+    return [...(this.#passing.get(session) ?? [])];
+  }
+
+  commit(operations: Operations): void {
+    const rows: (readonly [string, Uint8Array | undefined])[] = [];
+    for (const [key, value] of operations) {
+      const session = passingSessionOf(key);
+      if (session === undefined) rows.push([key, value]);
+      else this.#change(session, key, value);
+    }
+    if (rows.length > 0) this.#storage.transactionSync(() => this.#write(rows));
+  }
+
+  *scan(kind: string, from = kind): Generator<readonly [key: string, value: Buffer]> {
+    yield* this.#rows(from, String.fromCharCode(kind.charCodeAt(0) + 1));
+    // Their numbers are above those of all rows.
+    yield* this.#scanPassing(kind, from);
+  }
+
+  damage(where: string, error: unknown): Error {
+    return new Error(`The storage of this object is damaged: ${where} cannot be read.`, { cause: error });
+  }
+
+  /** Keeps an attachment that its socket has no room for. */
+  spill(connectionId: string, bytes: Uint8Array): void {
+    this.dropSpilled(connectionId);
+    for (let at = 0; at < bytes.length; at += ROW_BYTES_MAX)
+      this.#put1(spilledKey(connectionId, at / ROW_BYTES_MAX), bytes.subarray(at, at + ROW_BYTES_MAX));
+  }
+
+  spilled(connectionId: string): Uint8Array {
+    const rows = this.#rows(`${SPILLED}${connectionId}/`, `${SPILLED}${connectionId}0`);
+    return Buffer.concat(Array.from(rows, ([, value]) => value));
+  }
+
+  dropSpilled(connectionId: string): void {
+    const prefix = `${SPILLED}${connectionId}/`;
+    this.#storage.sql.exec('DELETE FROM kv WHERE k >= ? AND k < ?', prefix, `${SPILLED}${connectionId}0`);
+  }
+
+  /** Removes those of connections that are gone. */
+  dropSpilledExcept(living: ReadonlySet<string>): void {
+    for (const [key] of this.scan(SPILLED)) {
+      const connectionId = key.slice(1, key.lastIndexOf('/'));
+      if (!living.has(connectionId)) this.#storage.sql.exec('DELETE FROM kv WHERE k = ?', key);
+    }
+  }
+
+  /** A page at a time: a caller may leave off, or write meanwhile. */
+  *#rows(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
+    let page: readonly Readonly<Record<string, unknown>>[];
+    let [after, isAfter] = [from, '>='];
+    do {
+      const query = `SELECT k, v FROM kv WHERE k ${isAfter} ? AND k < ? ORDER BY k LIMIT ?`;
+      page = this.#storage.sql.exec(query, after, end, SCANNED_ROWS_MAX).toArray();
+      for (const { k, v } of page) {
+        [after, isAfter] = [k as string, '>'];
+        yield [after, Buffer.from(v as ArrayBuffer)];
+      }
+    } while (page.length === SCANNED_ROWS_MAX);
+  }
+
+  #change(session: number, key: string, value: Uint8Array | undefined): void {
+    if (value !== undefined) this.#put(key, value);
+    else {
+      const records = this.#passing.get(session);
+      records?.delete(key);
+      if (records?.size === 0) this.#passing.delete(session);
+    }
+    this.onPassing(session);
+  }
+
+  #put(key: string, value: Uint8Array): void {
+    const session = passingSessionOf(key);
+    if (session === undefined) return;
+    const records = this.#passing.get(session) ?? new Map<string, Uint8Array>();
+    this.#passing.set(session, records.set(key, value));
+  }
+
+  #write(rows: readonly (readonly [string, Uint8Array | undefined])[]): void {
+    for (const [key, value] of rows) {
+      if (value === undefined) this.#storage.sql.exec('DELETE FROM kv WHERE k = ?', key);
+      else this.#put1(key, value);
+    }
+  }
+
+  #put1(key: string, value: Uint8Array): void {
+    this.#storage.sql.exec('INSERT OR REPLACE INTO kv VALUES (?, ?)', key, value);
+  }
+
+  *#scanPassing(kind: string, from: string): Generator<readonly [string, Buffer]> {
+    const found: PassingRecord[] = [];
+    for (const records of this.#passing.values())
+      for (const record of records) if (record[0].startsWith(kind) && record[0] >= from) found.push(record);
+    found.sort(([one], [other]) => (one < other ? -1 : 1));
+    for (const [key, value] of found) yield [key, Buffer.from(value)];
+  }
+}
+
+function spilledKey(connectionId: string, chunk: number): string {
+  return `${SPILLED}${connectionId}/${String(chunk).padStart(6, '0')}`;
+}

@@ -1,0 +1,43 @@
+import type { Attachment, LinkState, Peer, SavedReader } from '@apus/broker';
+import type { WindowProgress } from '@apus/store-memory';
+import { Packr } from 'msgpackr';
+import type { PassingRecord } from './records.ts';
+
+/** A link as it outlives the memory of its object. The session in its state is a name: see `sessionOf`. */
+export interface SavedLink {
+  readonly id: string;
+  readonly peer: Peer;
+  readonly openedAtMs: number;
+  readonly lastPacketAtMs: number;
+  readonly state: LinkState;
+  /** The attachment of its session. Undefined: it is not connected. */
+  readonly attachment: Attachment | undefined;
+  readonly progress: WindowProgress | undefined;
+  /** Topic Aliases that its client has set. */
+  readonly aliases: readonly (readonly [alias: number, topic: string])[];
+  readonly readers: readonly SavedReader[];
+  /** Bytes of a packet whose end has not come. */
+  readonly unfinished: Uint8Array;
+  /** The records of its session, which ends with it. */
+  readonly records: readonly PassingRecord[];
+}
+
+/** What a socket carries: the link, or where the rows of it are. */
+export interface SocketNote {
+  readonly id: string;
+  /** Undefined: it stands in rows. */
+  readonly link?: Uint8Array;
+  /** The broker has closed the connection. */
+  readonly isClosed?: boolean;
+}
+
+const packr = new Packr({ useRecords: false });
+
+/** A copy: with a view an attachment would get the whole buffer behind it, and refuse it. */
+export function packLink(link: SavedLink): Uint8Array {
+  return new Uint8Array(packr.pack(link));
+}
+
+export function unpackLink(bytes: Uint8Array): SavedLink {
+  return packr.unpack(bytes) as SavedLink;
+}

@@ -1,0 +1,71 @@
+import unsafe from 'workerd:unsafe';
+import { readIdentity } from '@apus/identity';
+import { HubObject, type HubOptions, type ObjectState } from '../../src/index.ts';
+import { fromText, type RemotePorts, withRemote } from './remote.ts';
+
+interface Stub {
+  fetch(request: Request | string): Promise<Response>;
+}
+
+interface Environment {
+  readonly HUB: { idFromName(name: string): unknown; get(id: unknown): Stub };
+  /** The process of the tests. */
+  readonly TEST: Stub;
+}
+
+/** What the test gives a hub: options, and which ports its own process answers. */
+interface Given {
+  readonly options: HubOptions;
+  /** Of the configuration of identities, as it was given. */
+  readonly identity: unknown;
+  readonly remote: RemotePorts;
+}
+
+/** A hub whose options come in a first request, for tests. They are stored, as a hub's environment is. */
+export class TestHub extends HubObject {
+  readonly #storage: ObjectState['storage'];
+
+  constructor(state: ObjectState, environment: Environment) {
+    super(state, () => optionsOf(state, environment));
+    this.#storage = state.storage;
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname.endsWith('/mqtt')) return this.connect(request);
+    if (pathname === '/awake') return new Response('awake');
+    this.#storage.sql.exec('CREATE TABLE IF NOT EXISTS given (v TEXT)');
+    this.#storage.sql.exec('DELETE FROM given');
+    this.#storage.sql.exec('INSERT INTO given VALUES (?)', await request.text());
+    return new Response('ok');
+  }
+}
+
+function optionsOf({ storage }: ObjectState, { TEST }: Environment): HubOptions {
+  storage.sql.exec('CREATE TABLE IF NOT EXISTS given (v TEXT)');
+  const [row] = storage.sql.exec('SELECT v FROM given').toArray();
+  if (row === undefined) return {};
+  const { options, identity, remote } = fromText(row.v as string) as Given;
+  return {
+    ...options,
+    ...(identity !== undefined && { identity: readIdentity(identity, 'identity') }),
+    ...withRemote(remote, (request) => TEST.fetch(request)),
+  };
+}
+
+// biome-ignore lint/style/noDefaultExport: the runtime asks for it
+export default {
+  async fetch(request: Request, { HUB }: Environment): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const [, name = '', what] = pathname.split('/');
+    const stub = HUB.get(HUB.idFromName(name));
+    if (what === 'evict') {
+      const webSockets = pathname.endsWith('/close') ? 'close' : 'hibernate';
+      // An object that sleeps cannot be evicted, and an attempt keeps it asleep.
+      await (await stub.fetch('http://hub/awake')).text();
+      await unsafe.evict(stub, { webSockets });
+      return new Response('ok');
+    }
+    return await stub.fetch(request);
+  },
+};

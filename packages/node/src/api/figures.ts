@@ -1,0 +1,46 @@
+import type { FigureFacts } from '@apus/api';
+import { quotasInForce } from '@apus/broker';
+import { metricsOf } from '../metrics/figures.ts';
+import { samplesOf } from '../metrics/prometheus.ts';
+import { recordsOf } from './clients.ts';
+import type { ApiContext } from './context.ts';
+
+/** Present numbers, counts since the start, and quotas. */
+export function figureFacts(context: ApiContext): Omit<FigureFacts, 'nodeName'> {
+  const { stores, tenants, quotas, rates, memory, uptimeMs } = context;
+  return {
+    stats: (tenant) => statsOf(context, tenant),
+    metrics: () => ({ uptime_seconds: Math.floor(uptimeMs() / 1000), ...metricsOf(context) }),
+    samples: () => samplesOf(context),
+    async quotas(tenant) {
+      const plan = (await tenants?.register.get(tenant))?.plan;
+      const held = stores.sessions.holdings.findTenant(tenant);
+      const used = {
+        connectionsMax: held?.connections ?? 0,
+        sessionsMax: held?.sessions ?? 0,
+        subscriptionsMax: held?.subscriptions ?? 0,
+        deliveriesPerMinuteMax: rates.deliveriesOfLastMinute(tenant),
+        queuedBytesMax: memory.queuedBytes(tenant),
+      };
+      const byAll = { deliveriesPerMinuteMax: rates.deliveriesOfLastMinute(undefined) };
+      return quotasInForce(quotas, plan, { tenant: used, broker: byAll });
+    },
+  };
+}
+
+function statsOf(context: ApiContext, tenant: string): ReturnType<FigureFacts['stats']> {
+  const { stores, links, limits } = context;
+  const records = [...recordsOf(context, tenant)];
+  const held = records.flatMap(({ session }) => stores.subscriptions.list(session));
+  return {
+    'connections.count': records.length,
+    'live_connections.count': records.filter(({ attachment }) => attachment !== undefined).length,
+    'sessions.count': records.length,
+    'subscriptions.count': held.length,
+    'subscriptions.shared.count': held.filter(({ shareGroup }) => shareGroup !== undefined).length,
+    'retained.count': stores.retained.count(tenant),
+    'retained.max': limits.retainedMessagesMax,
+    'web_sockets.node_door.count': links.size,
+    'web_sockets.node_door.max': limits.connectionsMax,
+  };
+}

@@ -1,0 +1,2 @@
+/** What the suites of `test/` use of this package beside its exports. */
+export * from '../src/holdings.ts';

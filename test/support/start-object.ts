@@ -1,0 +1,144 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rulesAuthorizer } from '@apus/broker';
+import {
+  asText,
+  fromText,
+  newFolder,
+  type RemotePorts,
+  startWorkerd,
+  type Workerd,
+} from '@apus/cloudflare/testing';
+import type { IdentityConfiguration } from '@apus/identity';
+import { Random } from '@apus/simulation';
+import type { Door } from './door.ts';
+import type { DoorOptions } from './start-door.ts';
+
+/** One `workerd` for all open doors of this process, and a server for the ports that are functions of the tests. */
+interface Running {
+  readonly workerd: Workerd;
+  readonly server: Server;
+}
+
+/** `APUS_TEST_HIBERNATE=SEED`: the objects lose their memory at random while the tests run. */
+const SEED = process.env.APUS_TEST_HIBERNATE;
+
+/** The longest time between two of them, in ms. */
+const AWAKE_MS = 300;
+
+/** Its storage, for a door that is opened again. */
+let folder: string | undefined;
+
+const doors = new Map<string, DoorOptions>();
+let running: Promise<Running> | undefined;
+let openDoors = 0;
+
+/** A hub of its own, in a `workerd` that all doors of this process share. */
+export async function openObjectDoor(options: DoorOptions): Promise<Door> {
+  openDoors += 1;
+  const name = nameOf(options);
+  doors.set(name, options);
+  running ??= start();
+  const { workerd } = await running;
+  const base = `127.0.0.1:${workerd.port}/${name}`;
+  const { identity, ...others } = options;
+  const { given: configuration } = (identity ?? {}) as Partial<IdentityConfiguration>;
+  const given = {
+    options: { ...others, ...(SEED !== undefined && { quietMs: 2 }), files: filesIn(configuration) },
+    identity: configuration,
+  };
+  const body = JSON.stringify({ ...given, remote: remoteOf(name, options) }, asText);
+  await fetch(`http://${base}/options`, { method: 'POST', body });
+  return {
+    name: 'object',
+    url: `ws://${base}/mqtt`,
+    httpUrl: `http://${base}`,
+    stop: () => close(name, `http://${base}`),
+  };
+}
+
+/** The text of each file that a configuration names. */
+function filesIn(configuration: unknown): Readonly<Record<string, string>> {
+  const files: Record<string, string> = {};
+  JSON.stringify(configuration, (key, value: unknown) => {
+    if (/file$/i.test(key) && typeof value === 'string') files[value] = readFileSync(value, 'utf8');
+    return value;
+  });
+  return files;
+}
+
+/** The same directory is the same object. */
+function nameOf({ dataDirectory }: DoorOptions): string {
+  if (dataDirectory === undefined) return randomUUID();
+  return createHash('sha256').update(dataDirectory).digest('hex');
+}
+
+async function close(name: string, url: string): Promise<void> {
+  await fetch(`${url}/evict/close`);
+  doors.delete(name);
+  openDoors -= 1;
+  if (openDoors > 0 || running === undefined) return;
+  const ended = running;
+  running = undefined;
+  const { workerd, server } = await ended;
+  await workerd.stop();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+async function start(): Promise<Running> {
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  folder ??= newFolder();
+  const workerd = await startWorkerd((server.address() as AddressInfo).port, folder);
+  if (SEED !== undefined) void hibernate(workerd, new Random(Number(SEED)));
+  return { workerd, server };
+}
+
+/** Takes the memory of one object after another, as long as there are doors. */
+async function hibernate({ port }: Workerd, random: Random): Promise<void> {
+  while (doors.size > 0) {
+    await new Promise((resolve) => setTimeout(resolve, random.next() * AWAKE_MS));
+    const names = [...doors.keys()];
+    const name = names[Math.floor(random.next() * names.length)];
+    // The last door may have closed, and `workerd` with it.
+    if (name !== undefined) await fetch(`http://127.0.0.1:${port}/${name}/evict/hibernate`).catch(() => {});
+  }
+}
+
+function remoteOf(door: string, options: DoorOptions): RemotePorts {
+  const { authenticator, authorizer, authenticationMethods = [], logSink, logLevel = 'error' } = options;
+  const kind = authorizer === undefined ? 'none' : authorizer === rulesAuthorizer ? 'rules' : 'remote';
+  return {
+    ...{ door, authenticator: authenticator !== undefined, authorizer: kind },
+    methods: authenticationMethods.map(({ name }) => name),
+    logLevel: logSink === undefined ? undefined : logLevel,
+  };
+}
+
+/** Answers a port of a hub by the function of the test. */
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [, door = '', port = '', method = ''] = (request.url ?? '').split('/');
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const values = fromText(Buffer.concat(chunks).toString()) as unknown[];
+    const value = await portOf(doors.get(door) ?? {}, port, decodeURIComponent(method))(...values);
+    response.end(JSON.stringify(value, asText));
+  } catch (error) {
+    response.writeHead(500).end(String(error));
+  }
+}
+
+function portOf(options: DoorOptions, port: string, method: string): (...values: unknown[]) => unknown {
+  const { authenticator, authorizer, authenticationMethods = [], logSink } = options;
+  const named = authenticationMethods.find(({ name }) => name === method);
+  const owners: readonly unknown[] = [authenticator, authorizer, named, { log: logSink }];
+  for (const owner of owners) {
+    const found = (owner as Partial<Record<string, (...values: unknown[]) => unknown>> | undefined)?.[port];
+    if (found !== undefined) return found.bind(owner);
+  }
+  throw new Error(`the test has no ${port}`);
+}

@@ -1,0 +1,30 @@
+export const price = {
+  tab: 'Price',
+  intro:
+    'What a month of this traffic costs at the gateway door, at list prices of {{region}} in {{date}}, without free tiers.',
+  waits: 'Nothing has been measured yet: the price comes with the first messages.',
+  measured_one:
+    'Measured over {{duration}}: {{clients}} client; {{received}} messages in and {{sent}} out an hour, {{bytes}} a message with all packets.',
+  measured_other:
+    'Measured over {{duration}}: {{clients}} clients; {{received}} messages in and {{sent}} out an hour, {{bytes}} a message with all packets.',
+  assumed: 'Assumed: the clients that are connected now stay, and go on like that all month.',
+  little_one: 'It rests on {{count}} message in {{duration}}: too little to say what a month brings.',
+  little_other: 'It rests on {{count}} messages in {{duration}}: too little to say what a month brings.',
+  bill: 'The bill of a month',
+  line: 'Line',
+  quantity: 'Quantity',
+  each: 'Price of one',
+  perMillion: '{{usd}} / M',
+  dollars: 'Dollars',
+  share: 'Share',
+  perClient: '{{usd}} for each client, {{perMillion}} for a million deliveries',
+  elsewhere: 'The same traffic elsewhere',
+  offer: 'Service',
+  month: 'A month',
+  misfit: 'Lacks, where in brackets',
+  here: 'Apus, gateway door',
+  nodeDoor: 'Apus, node door on one small machine',
+  finding: 'Conclusion',
+  assumptions: 'Assumptions',
+  wrong: 'This cannot be estimated',
+} as const;

@@ -1,0 +1,126 @@
+import type { UserLine } from '@apus/api';
+import { pathWith } from '@apus/api/path';
+import { Button, Group, Modal, PasswordInput, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { t } from '../../i18n/index.ts';
+import { type AdminApi, ApiError } from './admin-api.ts';
+import { Refusal } from './refusal.tsx';
+
+interface UserDialogProps {
+  readonly api: AdminApi;
+  /** Undefined: another one is added. */
+  readonly user: UserLine | undefined;
+  readonly close: () => void;
+  readonly done: () => void;
+}
+
+/** Adds a user, or sets its rules and its password. The broker stores the hash of the password alone. */
+export function UserDialog({ api, user, close, done }: UserDialogProps) {
+  const [name, setName] = useState(user?.name ?? '');
+  const [password, setPassword] = useState('');
+  const [publish, setPublish] = useState((user?.publish ?? []).join('\n'));
+  const [subscribe, setSubscribe] = useState((user?.subscribe ?? []).join('\n'));
+  const [error, setError] = useState<ApiError>();
+  const [isSaving, setSaving] = useState(false);
+  const hasRules = (user?.rules?.length ?? 0) > 0;
+  const isComplete = name.trim() !== '' && (user !== undefined || password !== '');
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setSaving(true);
+    const fields = {
+      ...(password !== '' && { plain_password: password }),
+      // A user with rules may have no lists beside them.
+      ...((!hasRules || publish !== '' || user?.publish !== undefined) && { publish: filtersIn(publish) }),
+      ...((!hasRules || subscribe !== '' || user?.subscribe !== undefined) && {
+        subscribe: filtersIn(subscribe),
+      }),
+    };
+    try {
+      if (user === undefined) await api.post('/users', { name: name.trim(), ...fields });
+      else await api.put(pathWith('/users/:name', { name: user.name }), fields);
+      close();
+      done();
+    } catch (thrown) {
+      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
+      setSaving(false);
+    }
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={
+        user === undefined ? t('admin.observing.users.title') : t('admin.observing.users.edit', { name })
+      }
+      closeButtonProps={{ 'aria-label': t('app.close') }}
+    >
+      <form onSubmit={(event) => void save(event)}>
+        <Stack gap="sm">
+          {error !== undefined && <Refusal error={error} />}
+          {user === undefined && (
+            <TextInput
+              label={t('admin.observing.users.name')}
+              spellCheck={false}
+              autoComplete="off"
+              data-autofocus
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+          <PasswordInput
+            label={t(
+              user === undefined ? 'admin.observing.users.password' : 'admin.observing.users.newPassword',
+            )}
+            description={user === undefined ? undefined : t('admin.observing.users.passwordHint')}
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <Filters label={t('admin.observing.users.publish')} value={publish} onChange={setPublish} />
+          <Filters label={t('admin.observing.users.subscribe')} value={subscribe} onChange={setSubscribe} />
+          {hasRules && (
+            <Text size="xs" c="dimmed">
+              {t('admin.observing.users.rulesHint')}
+            </Text>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close}>
+              {t('app.cancel')}
+            </Button>
+            <Button type="submit" loading={isSaving} disabled={!isComplete}>
+              {t('admin.observing.users.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface FiltersProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Filters({ label, value, onChange }: FiltersProps) {
+  return (
+    <Textarea
+      label={label}
+      description={t('admin.observing.users.filtersHint')}
+      autosize
+      minRows={2}
+      maxRows={8}
+      spellCheck={false}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+function filtersIn(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

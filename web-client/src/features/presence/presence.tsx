@@ -1,0 +1,116 @@
+import { Button, Center, EmptyState, Select, TextInput } from '@mantine/core';
+import { IconEyeOff, IconRefresh, IconUsersGroup } from '@tabler/icons-react';
+import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
+import { t } from '../../i18n/index.ts';
+import { useStatus } from '../../state/hooks.ts';
+import { setSubscriptions } from '../../state/profiles.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
+import { roomsOf } from './followed-rooms.ts';
+import classes from './presence.module.css';
+import { PresenceEvents } from './presence-events.tsx';
+import { useChosenRoom } from './room-choice.ts';
+import { RoomMembers } from './room-members.tsx';
+import { SelfForm } from './self-form.tsx';
+import { isName, notWatching, watchedRooms, watching } from './topics.ts';
+
+const ICON = { size: 16, stroke: 1.5 } as const;
+
+/** The members of a room, joins and leaves; and the presence of this client in it. */
+export function Presence({ profile }: { readonly profile: ConnectionProfile }) {
+  const { id, subscriptions } = profile;
+  const rooms = roomsOf(id);
+  useSyncExternalStore(rooms.subscribe, () => rooms.version);
+  const watched = watchedRooms(subscriptions);
+  const [room, choose] = useChosenRoom(id, watched);
+  const change = (next: readonly Subscription[], changed: string): void => {
+    rooms.forget(changed);
+    void setSubscriptions(id, next);
+  };
+  const watch = (name: string): void => {
+    if (!watched.includes(name)) change(watching(subscriptions, name), name);
+    choose(name);
+  };
+  return (
+    <section className={classes.view} aria-label={t('presence.title')}>
+      <div className={classes.toolbar}>
+        <WatchForm onWatch={watch} />
+        {room !== undefined && (
+          <>
+            <Select
+              aria-label={t('presence.watched')}
+              data={watched.map((name) => ({ value: name, label: visibleText(name) }))}
+              value={room}
+              allowDeselect={false}
+              onChange={(name) => name !== null && choose(name)}
+            />
+            <IconButton
+              label={t('presence.again', { room })}
+              onClick={() => change(watching(subscriptions, room), room)}
+            >
+              <IconRefresh {...ICON} />
+            </IconButton>
+            <IconButton
+              label={t('presence.stop', { room })}
+              onClick={() => change(notWatching(subscriptions, room), room)}
+            >
+              <IconEyeOff {...ICON} />
+            </IconButton>
+          </>
+        )}
+      </div>
+      {room === undefined ? (
+        <Nothing id={id} />
+      ) : (
+        <div className={classes.body}>
+          <RoomMembers key={room} profile={profile} name={room} room={rooms.get(room)} />
+          <div className={classes.side}>
+            <SelfForm key={room} profile={profile} room={room} />
+            <PresenceEvents events={rooms.get(room).events} />
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function WatchForm({ onWatch }: { readonly onWatch: (room: string) => void }) {
+  const [name, setName] = useState('');
+  const isWrong = name !== '' && !isName(name);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!isName(name)) return;
+    onWatch(name);
+    setName('');
+  };
+  return (
+    <form className={classes.room} onSubmit={submit}>
+      <TextInput
+        aria-label={t('presence.room')}
+        placeholder={t('presence.roomHint')}
+        spellCheck={false}
+        value={name}
+        error={isWrong ? t('presence.badName') : undefined}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Button type="submit" disabled={!isName(name)}>
+        {t('presence.watch')}
+      </Button>
+    </form>
+  );
+}
+
+function Nothing({ id }: { readonly id: string }) {
+  const { phase } = useStatus(id);
+  return (
+    <Center p="md" flex={1}>
+      <EmptyState
+        size="sm"
+        icon={<IconUsersGroup stroke={1.5} />}
+        title={t('presence.none')}
+        description={t(phase === 'connected' ? 'presence.noneAdvice' : 'presence.noneConnect')}
+      />
+    </Center>
+  );
+}
