@@ -19,6 +19,8 @@ export interface JournaledStoresOptions {
   readonly numbers: Numbers;
   /** Called once, when a write has failed. From then on nothing is promised. */
   readonly onFailure: (error: DiskError) => void;
+  /** Other processes deliver what is published at this one. @default false */
+  readonly isShared?: boolean | undefined;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface JournaledStores {
 
 /** Opens the stores over a journal that is no file of this machine. It has the wills of all sessions. */
 export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
-  const { journal, clock, memory: budget, numbers, onFailure } = options;
+  const { journal, clock, memory: budget, numbers, onFailure, isShared } = options;
   const memory = createMemoryStores(budget, clock);
   const writer = new GroupWriter((operations) => journal.commit(operations), onFailure);
   const repeatable = new RepeatableFanOuts(writer);
@@ -57,7 +59,7 @@ export function createJournaledStores(options: JournaledStoresOptions): Journale
     sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, 'and-wills'),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     queues: new DiskQueues(memory.queues, durables, repeatable, writer),
-    received: new DiskReceived(memory.received, durables, repeatable, writer),
+    received: new DiskReceived(memory.received, durables, repeatable, writer, isShared),
     adopt,
     async written() {
       await writer.durable(undefined);
