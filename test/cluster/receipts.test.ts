@@ -45,48 +45,68 @@ function bytesOf(packet: Record<string, unknown>): Buffer {
   return generate(packet as never, { protocolVersion: 5 } as never);
 }
 
-describe(
-  'a process that dies before the engine has the receipt of a QoS 2 message',
-  needs('engine', program),
-  () => {
-    const built = new Built();
+describe('a process that dies while the engine stores nothing from it', needs('engine', program), () => {
+  const built = new Built();
 
-    it('has handed the message to no other process: repeated, it comes once [MQTT-4.3.3-10]', async () => {
-      const engine = await startEngine(program);
-      onTestFinished(() => engine.stop());
-      const way = await holdable(engine.url);
-      const [one, two] = [
-        await built.serve(['--cluster', way.url]),
-        await built.serve(['--cluster', engine.url]),
-      ];
-      const topic = unique('t');
-      const subscriber = await ClusterClient.connect(two.url);
-      await subscriber.client.subscribeAsync(topic, { qos: 2 });
-      const [clientId, other] = [unique('p'), unique('o')];
-      const before = await RawClient.connect(one.url, { clientId, ...KEPT });
-      const behind = await RawClient.connect(one.url, { clientId: other });
-      const message = { cmd: 'publish', topic, payload: 'm', qos: 2, messageId: 7, retain: false };
-      way.hold();
-      const first = { cmd: 'publish', topic, payload: 'first', qos: 0, retain: false, dup: false };
-      before.client.sendBytes(Buffer.concat([bytesOf(first), bytesOf({ ...message, dup: false })]));
-      // The process has read both.
-      await subscriber.got(1);
-      // Its messages come in order: before this one, the other would have come.
-      behind.client.send({ ...first, payload: 'behind' });
-      await expect.poll(() => subscriber.texts).toContain('behind');
-      await one.stop('SIGKILL');
-      // Until the other process has its session, a connection ends without CONNACK.
-      const again = await ClusterClient.connect(two.url, { clientId, ...KEPT, reconnectPeriod: 200 });
-      await again.client.endAsync();
-      const after = await RawClient.connect(two.url, { clientId, ...KEPT });
-      after.client.send({ ...message, dup: true });
-      await after.client.expect('pubrec');
-      after.client.send({ cmd: 'pubrel', messageId: 7 });
-      await after.client.expect('pubcomp');
-      const last = await ClusterClient.connect(two.url);
-      await last.client.publishAsync(topic, 'last', { qos: 2 });
-      await expect.poll(() => subscriber.texts).toContain('last');
-      expect(subscriber.texts).toEqual(['first', 'behind', 'm', 'last']);
-    });
-  },
-);
+  /** The packets of a client, read by a process from which the engine stores nothing more; then the process dies. */
+  const dying = async (
+    connect: Record<string, unknown>,
+    packetsOf: (topic: string) => readonly Record<string, unknown>[],
+  ) => {
+    const engine = await startEngine(program);
+    onTestFinished(() => engine.stop());
+    const way = await holdable(engine.url);
+    const [one, two] = [
+      await built.serve(['--cluster', way.url]),
+      await built.serve(['--cluster', engine.url]),
+    ];
+    const subscriber = await ClusterClient.connect(two.url);
+    await subscriber.client.subscribeAsync('t/#', { qos: 2 });
+    const { client } = await RawClient.connect(one.url, connect);
+    // The process that takes over publishes its will.
+    const will = { topic: 't/plain', payload: 'taken over', qos: 1, retain: false, properties: {} };
+    await RawClient.connect(one.url, { clientId: unique('s'), ...KEPT, will });
+    const behind = await RawClient.connect(one.url, { clientId: unique('o') });
+    const first = { cmd: 'publish', topic: 't/plain', payload: 'first', qos: 0, retain: false, dup: false };
+    way.hold();
+    client.sendBytes(Buffer.concat([first, ...packetsOf('t/once')].map(bytesOf)));
+    await subscriber.got(1);
+    // The process has read them all. What it sends to another comes in order: before this one, the rest would have come.
+    behind.client.send({ ...first, payload: 'behind' });
+    await expect.poll(() => subscriber.texts).toContain('behind');
+    await one.stop('SIGKILL');
+    return { two, subscriber };
+  };
+
+  it('has handed no QoS 2 message without its receipt to another: repeated, it comes once [MQTT-4.3.3-10]', async () => {
+    const clientId = unique('p');
+    const message = { cmd: 'publish', payload: 'm', qos: 2, messageId: 7, retain: false, dup: false };
+    const { two, subscriber } = await dying({ clientId, ...KEPT }, (topic) => [{ ...message, topic }]);
+    // Until the other process has its session, a connection ends without CONNACK.
+    const again = await ClusterClient.connect(two.url, { clientId, ...KEPT, reconnectPeriod: 200 });
+    await again.client.endAsync();
+    const after = await RawClient.connect(two.url, { clientId, ...KEPT });
+    after.client.send({ ...message, topic: 't/once', dup: true });
+    await after.client.expect('pubrec');
+    after.client.send({ cmd: 'pubrel', messageId: 7 });
+    await after.client.expect('pubcomp');
+    const last = await ClusterClient.connect(two.url);
+    await last.client.publishAsync('t/once', 'last', { qos: 2 });
+    await expect.poll(() => subscriber.texts).toContain('last');
+    const texts = subscriber.texts.filter((text) => text !== 'taken over');
+    expect(texts).toEqual(['first', 'behind', 'm', 'last']);
+  });
+
+  it('has handed no will without its record to another: it comes once', async () => {
+    const will = { topic: 't/once', payload: 'gone', qos: 2, retain: false, properties: {} };
+    const withWill = { cmd: 'disconnect', reasonCode: 0x04 };
+    const { two, subscriber } = await dying({ clientId: unique('w'), ...KEPT, will }, () => [withWill]);
+    await expect
+      .poll(() => subscriber.texts, { timeout: 60_000 })
+      .toEqual(expect.arrayContaining(['gone', 'taken over']));
+    const last = await ClusterClient.connect(two.url);
+    await last.client.publishAsync('t/once', 'last', { qos: 2 });
+    await expect.poll(() => subscriber.texts).toContain('last');
+    expect(subscriber.texts.sort()).toEqual(['behind', 'first', 'gone', 'last', 'taken over']);
+  });
+});

@@ -47,7 +47,7 @@ export interface JournaledStores {
 export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
   const { journal, clock, memory: budget, numbers, onFailure, isShared } = options;
   const memory = createMemoryStores(budget, clock);
-  const writer = new GroupWriter((operations) => journal.commit(operations), onFailure);
+  const writer = new GroupWriter((operations) => journal.commit(operations), onFailure, isShared);
   const repeatable = new RepeatableFanOuts(writer);
   const durables = new DurableSessions(memory, writer, repeatable, numbers);
   const adopt = (content: JournalContent, willGraceSeconds: number) =>
@@ -59,7 +59,7 @@ export function createJournaledStores(options: JournaledStoresOptions): Journale
     sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, 'and-wills'),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     queues: new DiskQueues(memory.queues, durables, repeatable, writer),
-    received: new DiskReceived(memory.received, durables, repeatable, writer, isShared),
+    received: new DiskReceived(memory.received, durables, repeatable, writer),
     adopt,
     async written() {
       await writer.durable(undefined);

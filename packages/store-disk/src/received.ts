@@ -9,38 +9,23 @@ import type { Writer } from './writer.ts';
 
 type Begun = Awaited<ReturnType<ReceivedStore['begin']>>;
 
-/**
- * Receipts in memory; those of durable sessions on the disk as well. Where one process serves all clients, `begin` need
- * not wait: the fan-out that follows waits for everything before it, and without one `markDelivered` waits. Elsewhere
- * it waits [MQTT-4.3.3-10]:
- *
- *     this process                       another
- *     PUBLISH 7 → begin: new, m
- *     (were m to leave before its receipt is durable …)
- *     m → the other process              delivers m
- *     dies
- *                                        … PUBLISH 7 → begin: new, n: delivers it again
- */
+/** Receipts in memory; those of durable sessions on the disk as well. */
 export class DiskReceived implements ReceivedStore {
   readonly #memory: MemoryReceived;
   readonly #durables: DurableSessions;
   readonly #repeatable: RepeatableFanOuts;
   readonly #writer: Writer;
-  readonly #isShared: boolean;
 
-  /** @param isShared other processes may have the message before what was written with its receipt is durable */
   constructor(
     memory: MemoryReceived,
     durables: DurableSessions,
     repeatable: RepeatableFanOuts,
     writer: Writer,
-    isShared = false,
   ) {
     this.#memory = memory;
     this.#durables = durables;
     this.#repeatable = repeatable;
     this.#writer = writer;
-    this.#isShared = isShared;
   }
 
   begin(session: SessionRef, packetId: PacketId, messageId: string, maximum: number): Awaitable<Begun> {
@@ -54,7 +39,7 @@ export class DiskReceived implements ReceivedStore {
       this.#write(durable, packetId, messageId, false);
       this.#repeatable.begin(messageId);
     }
-    return this.#isShared ? this.#writer.durable(begun) : this.#writer.accepted(begun);
+    return this.#writer.beforeFanOut(begun);
   }
 
   hasRoom(session: SessionRef, maximum: number): boolean {
