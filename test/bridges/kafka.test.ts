@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openBridges, readBridges } from '@apus/bridges';
 import {
+  BRIDGES_PLACE,
   bridgedNode,
   clientFor,
   collector,
+  nodeForTest,
   ruledNode,
   ruleOf,
   statusOf,
@@ -29,6 +32,26 @@ function headersOf(record: KafkaRecord | undefined): Record<string, string> {
   const pairs = [...(record?.headers ?? [])].map(([name, value]) => [name.toString(), value.toString()]);
   return Object.fromEntries(pairs);
 }
+
+const forwardedOf = async ({ httpUrl }: { readonly httpUrl: string }): Promise<unknown[]> => {
+  const answer = await fetch(new URL('/api/v5/bridges', httpUrl));
+  const { data } = (await answer.json()) as { readonly data: readonly { in: { forwarded: number } }[] };
+  return data.map((each) => each.in.forwarded);
+};
+
+/** All that the stream has for a key. */
+const logOf = async (url: string, key: string) => {
+  const client = await clientFor(url);
+  const texts: string[] = [];
+  client.on('message', (_topic, payload) => texts.push(payload.toString()));
+  await client.subscribeAsync(`prices/${key}`, {
+    qos: 1,
+    properties: { userProperties: { rewind: '1000' } },
+  });
+  return texts;
+};
+
+const STREAMS = [{ name: 'prices', topicFilter: 'prices/#' }];
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
@@ -165,6 +188,39 @@ describe('from Kafka', needs('kafka', kafka), () => {
   });
 });
 
+describe('from Kafka into a stream', needs('kafka', kafka), () => {
+  /** A node at which each group reads the topic. */
+  const groupsAt = async (topic: string, groups: readonly string[]) => {
+    const bridges = groups.map((group) => ({
+      name: group,
+      kafka: { brokers, group: `${group}-${topic}`, from: 'earliest' },
+      in: [{ topic, to: 'prices/{key}' }],
+    }));
+    return await nodeForTest({
+      streams: STREAMS,
+      openBridges: openBridges(readBridges({ bridges }, BRIDGES_PLACE)),
+    });
+  };
+
+  test('a record has one place, however many groups read it, and however late', async () => {
+    const topic = await topicWith(2);
+    const by = producer();
+    const node = await groupsAt(topic, ['one', 'two']);
+    for (const number of numbers(50))
+      await produce(
+        topic,
+        [0, 1].map((partition) => ({ key: `k${partition}`, value: number, partition })),
+        by,
+      );
+    // Both have read all of it.
+    await expect.poll(async () => await forwardedOf(node), ARRIVAL).toEqual([100, 100]);
+    for (const key of ['k0', 'k1']) {
+      const texts = await logOf(node.url, key);
+      await expect.poll(() => texts, ARRIVAL).toEqual(numbers(50));
+    }
+  });
+});
+
 describe('to Kafka', needs('kafka', kafka), () => {
   const bridged = (topic: string, fields: object = {}, connection: object = {}) =>
     bridgedNode({
@@ -273,12 +329,14 @@ describe('kill -9 of Kafka', needs('kafka', kafka), () => {
 });
 
 describe('kill -9 of this broker', needs('kafka', kafka), () => {
-  test('repeats records and loses none, in their order', async () => {
+  test('repeats records, but in a stream, and loses none, in their order', async () => {
     const topic = await topicWith(1);
     const file = join(directory(), 'bridges.json');
     const bridge = { name: 'kill', kafka: { brokers, group: topic }, in: [{ topic, to: 'prices/{key}' }] };
     writeFileSync(file, JSON.stringify({ bridges: [bridge] }));
-    const here = await startKillable(built, 10_000, ['--bridges', file]);
+    const streams = join(directory(), 'streams.json');
+    writeFileSync(streams, JSON.stringify({ streams: STREAMS }));
+    const here = await startKillable(built, 10_000, ['--bridges', file, '--streams', streams]);
     const arrived = await reader(here.url, 'prices/#');
     const by = producer();
     for (const number of numbers(200)) {
@@ -287,6 +345,8 @@ describe('kill -9 of this broker', needs('kafka', kafka), () => {
     }
     await expect.poll(() => firstOf(arrived, 'prices/a').length, ARRIVAL).toBe(200);
     expect(firstOf(arrived, 'prices/a')).toEqual(numbers(200).map(Number));
+    const texts = await logOf(here.url, 'a');
+    await expect.poll(() => texts, ARRIVAL).toEqual(numbers(200));
   });
 });
 

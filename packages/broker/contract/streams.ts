@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type Awaitable,
   type Message,
+  ORIGINS_MAX,
   readStreams,
   type StreamDeclaration,
   type StreamEntry,
@@ -38,13 +39,20 @@ export interface StreamContractOptions {
   readonly forgetsTopics?: boolean;
   /** A reader of values by pages learns that the epoch of the topic has changed. */
   readonly noticesEpochs?: boolean;
+  /** It is handed messages that their source may hand over again. */
+  readonly knowsOrigins?: boolean;
 }
 
 /** The contract of every `StreamStore`. Each test has a tenant of its own. */
 export function streamStoreContract(
   name: string,
   makeStore: () => Awaitable<StreamStore>,
-  { dropsBeyondCount = true, forgetsTopics = true, noticesEpochs = true }: StreamContractOptions = {},
+  {
+    dropsBeyondCount = true,
+    forgetsTopics = true,
+    noticesEpochs = true,
+    knowsOrigins = true,
+  }: StreamContractOptions = {},
 ): void {
   describe(`${name}: StreamStore`, () => {
     let tenant: string;
@@ -203,6 +211,65 @@ export function streamStoreContract(
       await append('s/a', 6);
       await append('s/a', 5);
       expect((await store.findAppended(tenant, 's/a', numberedMessage(6).id))?.entry.number).toBe(1);
+    });
+
+    describe('a message that its source hands over again', () => {
+      beforeEach(({ skip }) => {
+        if (!knowsOrigins) skip('this store appends a repetition once more');
+      });
+
+      const from = async (source: string, number: number, text: string) => {
+        const message = numberedMessage(number, {
+          id: unique('id'),
+          topic: 's/a',
+          payload: Buffer.from(text),
+        });
+        const options = { key: 'k', nowMs: NOW_MS, isForced: false, origin: { source, number } };
+        const appended = await store.append(tenant, STREAM, message, options);
+        if (typeof appended === 'string') return appended;
+        const { entry, isFound = false } = appended;
+        return [entry.number, Buffer.from(entry.message.payload).toString(), entry.key, isFound];
+      };
+
+      it('keeps its place, and is the message that was there before', async () => {
+        expect(await from('p/0', 7, 'first')).toEqual([1, 'first', 'k', false]);
+        expect(await from('p/0', 7, 'again')).toEqual([1, 'first', 'k', true]);
+        expect(await from('p/0', 9, 'second')).toEqual([2, 'second', 'k', false]);
+        expect(await tail('s/a')).toMatchObject({ last: 2 });
+      });
+
+      it('gets no place behind a later one of the source', async () => {
+        await from('p/0', 7, 'first');
+        await from('p/0', 9, 'second');
+        expect(await from('p/0', 7, 'again')).toBe('repeated');
+        expect(await from('p/0', 8, 'never came')).toBe('repeated');
+        expect(await tail('s/a')).toMatchObject({ last: 2 });
+      });
+
+      it('is not the message of another source with its number', async () => {
+        await from('p/0', 7, 'zero');
+        expect(await from('p/1', 7, 'one')).toEqual([2, 'one', 'k', false]);
+        expect(await from('p/1', 3, 'one')).toBe('repeated');
+        expect(await from('p/0', 8, 'zero')).toEqual([3, 'zero', 'k', false]);
+      });
+
+      it('gets no place when the log does not keep it any more', async () => {
+        await from('p/0', 7, 'first');
+        await fill('s/a', 40);
+        expect(await from('p/0', 7, 'again')).toBe('repeated');
+        expect(await tail('s/a')).toMatchObject({ last: 41 });
+      });
+
+      it('may have a number beyond 32 bits', async () => {
+        await from('p/0', 2 ** 52, 'first');
+        expect(await from('p/0', 2 ** 52, 'again')).toMatchObject([1, 'first', 'k', true]);
+        expect(await from('p/0', 2 ** 52 + 1, 'second')).toMatchObject([2, 'second', 'k', false]);
+      });
+
+      it('is known where a topic has more sources than it remembers', async () => {
+        for (let each = 0; each <= ORIGINS_MAX; each += 1) await from(`p/${each}`, 1, 'x');
+        expect(await from(`p/${ORIGINS_MAX}`, 1, 'x')).toMatchObject([ORIGINS_MAX + 1, 'x', 'k', true]);
+      });
     });
 
     it('has the last value of each key, and no key that an empty payload has deleted', async () => {

@@ -7,6 +7,7 @@ import type { Identity, Publisher } from './model/identity.ts';
 import type { Connection, Link } from './model/link.ts';
 import type { Message, MessageId } from './model/message.ts';
 import type { EventClock } from './model/message-clock.ts';
+import type { MessageOrigin } from './model/message-origin.ts';
 import type { DeliveryPayer } from './model/quota-holder.ts';
 import type { ConnectionId, MatchedFilter, SessionRef } from './model/session.ts';
 import type { LostConnection } from './moving/resume.ts';
@@ -27,6 +28,8 @@ export interface PublishRequest {
   readonly publisher?: Publisher;
   /** Time has passed since the publisher was allowed the message: it is asked again. @default false */
   readonly hasWaited?: boolean;
+  /** A stream takes the message once, however often its source hands it over. @default it comes once */
+  readonly origin?: MessageOrigin | undefined;
 }
 
 /** The outcome of an accepted message. */

@@ -40,6 +40,7 @@ export type * from './model/link.ts';
 export { namesOf } from './model/link.ts';
 export * from './model/message.ts';
 export { EventClock, MessageClock, messageTimeMs } from './model/message-clock.ts';
+export { type MessageOrigin, ORIGINS_MAX } from './model/message-origin.ts';
 export { owned } from './model/owned.ts';
 export type { PageLimit } from './model/page.ts';
 export { messageBytes, Page, pageOf, retainedBytes } from './model/page.ts';

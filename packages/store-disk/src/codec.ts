@@ -5,6 +5,7 @@ import type {
   Identity,
   Message,
   MessageId,
+  MessageOrigin,
   PresencePlace,
   QuotaHolder,
   ShareName,
@@ -13,6 +14,7 @@ import type {
 } from '@apus/broker';
 import { ENDED_READER } from '@apus/broker';
 import type { PacketId, QoS, Will } from '@apus/mqtt';
+import type { KnownOrigin } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
 /** A session as it is stored, without what the other keys hold. */
@@ -107,12 +109,14 @@ export interface StoredStreamTopic {
   readonly last: number;
   readonly completeSinceMs: number;
   readonly holder: string | undefined;
+  readonly origins: readonly KnownOrigin[];
 }
 
 export interface StoredStreamEntry {
   readonly message: Message;
   readonly tsMs: number;
   readonly key: string | undefined;
+  readonly origin?: MessageOrigin | undefined;
 }
 
 /** How one kind of record becomes bytes and back. */
@@ -241,17 +245,21 @@ export const memberCodec: Codec<StoredMember> = codecOf(
 );
 
 export const streamTopicCodec: Codec<StoredStreamTopic> = codecOf(
-  ({ tenant, topic, epoch, last, completeSinceMs, holder }) =>
-    tuple(tenant, topic, epoch, last, completeSinceMs, holder),
-  (tenant, topic, epoch, last, completeSinceMs, holder) => ({
-    ...{ tenant, topic, epoch, last, completeSinceMs },
+  ({ tenant, topic, epoch, last, completeSinceMs, holder, origins }) =>
+    tuple(tenant, topic, epoch, last, completeSinceMs, holder, origins),
+  (tenant, topic, epoch, last, completeSinceMs, holder, origins) => ({
+    ...{ tenant, topic, epoch, last, completeSinceMs, origins },
     holder: holder ?? undefined,
   }),
 );
 
 export const streamEntryCodec: Codec<StoredStreamEntry> = codecOf(
-  ({ message, tsMs, key }) => tuple(messageFields(message), tsMs, key),
-  (fields, tsMs, key) => ({ message: messageFrom(...fields), tsMs, key }),
+  ({ message, tsMs, key, origin }) =>
+    tuple(messageFields(message), tsMs, key, origin?.source, origin?.number),
+  (fields, tsMs, key, source, number) => ({
+    ...{ message: messageFrom(...fields), tsMs, key },
+    origin: typeof source === 'string' && typeof number === 'number' ? { source, number } : undefined,
+  }),
 );
 
 export const subscriptionCodec: Codec<Subscription> = codecOf(

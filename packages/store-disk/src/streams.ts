@@ -77,11 +77,11 @@ export class DiskStreams implements StreamStore, StreamJournal {
     stream: StreamDeclaration,
     message: Message,
     options: AppendOptions,
-  ): StreamAppended | 'full' {
+  ): StreamAppended | 'full' | 'repeated' {
     const { memory, writer } = this.#context;
     writer.assertWorking();
     const appended = memory.append(tenant, stream, message, options);
-    if (appended === 'full') return appended;
+    if (typeof appended === 'string') return appended;
     return written(appended, message.qos > 0 ? writer.durable(undefined) : writer.accepted(undefined));
   }
 
@@ -161,8 +161,16 @@ export class DiskStreams implements StreamStore, StreamJournal {
   }
 
   topic(topic: StreamTopic): void {
-    const { tenant, epoch, last, completeSinceMs, holder } = topic;
-    const stored = { tenant, topic: topic.topic, epoch, last, completeSinceMs, holder };
+    const { tenant, epoch, last, completeSinceMs, holder, origins } = topic;
+    const stored = {
+      tenant,
+      topic: topic.topic,
+      epoch,
+      last,
+      completeSinceMs,
+      holder,
+      origins: [...origins],
+    };
     this.#context.writer.put(streamTopicKey(this.#numberOf(topic)), streamTopicCodec.encode(stored));
   }
 

@@ -18,7 +18,7 @@ const open = (directory: string, declared = streams) =>
 async function append({ streamStore }: DiskStores, number: number, topic = 's/a'): Promise<StreamEntry> {
   const options = { key: `k${number}`, nowMs: NOW_MS, isForced: false };
   const appended = streamStore.append('t', stream, numberedMessage(number, { topic }), options);
-  if (appended === 'full') throw new Error('full');
+  if (typeof appended === 'string') throw new Error(appended);
   await appended.written;
   return appended.entry;
 }
@@ -44,6 +44,26 @@ describe('streams on the disk', () => {
     expect(tailOf(after)).toEqual(tail);
     expect(payloads(after)).toEqual(['9 k9 9', '10 k10 10', '11 k11 11', '12 k12 12']);
     expect((await append(after, 13)).number).toBe(13);
+    await after.close();
+  });
+
+  it('know what a source hands over again when opened again, also when they do not keep it', async () => {
+    const from = ({ streamStore }: DiskStores, source: string, number: number) => {
+      const options = { key: 'k', nowMs: NOW_MS, isForced: false, origin: { source, number } };
+      const appended = streamStore.append('t', stream, numberedMessage(1, { topic: 's/a' }), options);
+      return typeof appended === 'string' ? appended : [appended.entry.number, appended.isFound === true];
+    };
+    const directory = temporaryDirectory();
+    const before = await open(directory);
+    expect(from(before, 'early', 5)).toEqual([1, false]);
+    for (let number = 2; number <= 12; number += 1) await append(before, number);
+    expect(from(before, 'late', 5)).toEqual([13, false]);
+    await before.close();
+    const after = await open(directory);
+    expect(from(after, 'early', 5)).toBe('repeated');
+    expect(from(after, 'late', 5)).toEqual([13, true]);
+    expect(from(after, 'late', 4)).toBe('repeated');
+    expect(from(after, 'late', 6)).toEqual([14, false]);
     await after.close();
   });
 
@@ -75,7 +95,7 @@ describe('streams on the disk', () => {
     const put = async ({ streamStore }: DiskStores, key: string, number: number) => {
       const options = { key, nowMs: NOW_MS, isForced: false };
       const appended = streamStore.append('t', snapshot, numberedMessage(number, { topic: 's/a' }), options);
-      if (appended === 'full') throw new Error('full');
+      if (typeof appended === 'string') throw new Error(appended);
       await appended.written;
     };
     const values = ({ streamStore }: DiskStores) => {

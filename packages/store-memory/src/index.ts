@@ -7,7 +7,7 @@ import { MemoryReceived } from './received.ts';
 import { RepeatableCopies } from './repeatable-copies.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
-import { StreamTopic } from './stream-topic.ts';
+import { type KnownOrigin, StreamTopic } from './stream-topic.ts';
 import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
@@ -28,6 +28,7 @@ export {
   type HeldMember,
   HeldMessage,
   IDENTITY_QUEUES_SHARE,
+  type KnownOrigin,
   MemoryBudget,
   MemoryLinks,
   MemoryPresence,

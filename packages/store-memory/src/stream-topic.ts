@@ -1,4 +1,12 @@
-import type { StreamDeclaration, StreamEntry, StreamSince, StreamTail } from '@apus/broker';
+import {
+  type AppendOptions,
+  type MessageOrigin,
+  ORIGINS_MAX,
+  type StreamDeclaration,
+  type StreamEntry,
+  type StreamSince,
+  type StreamTail,
+} from '@apus/broker';
 import { bytesOf, ENTRY_BYTES } from './entry-bytes.ts';
 import { StreamValues } from './stream-values.ts';
 
@@ -29,7 +37,11 @@ export interface TopicState {
   readonly completeSinceMs: number;
   /** The holder for which it was opened. */
   readonly holder?: string | undefined;
+  readonly origins?: Iterable<KnownOrigin> | undefined;
 }
+
+/** The last message of a source: its number there, and in the log. */
+export type KnownOrigin = readonly [source: string, number: number, place: number];
 
 /** The log of one topic in memory. */
 export class StreamTopic {
@@ -50,6 +62,7 @@ export class StreamTopic {
   /** Entries from before a restart that are no history. */
   #apart: StreamEntry[] = [];
   #lastTsMs = 0;
+  readonly #origins = new Map<string, KnownOrigin>();
 
   constructor(stream: StreamDeclaration, state: TopicState, nowMs: number) {
     this.stream = stream;
@@ -61,6 +74,21 @@ export class StreamTopic {
     this.usedAtMs = nowMs;
     this.#last = state.last;
     this.#values = stream.snapshot ? new StreamValues() : undefined;
+    for (const known of state.origins ?? []) this.#origins.set(known[0], known);
+  }
+
+  /** At most `ORIGINS_MAX`. */
+  get origins(): Iterable<KnownOrigin> {
+    return this.#origins.values();
+  }
+
+  /** The message of the origin, if it was appended. 'repeated': it is not kept, or a later one of its source was. */
+  repeated({ source, number }: MessageOrigin): StreamEntry | 'repeated' | undefined {
+    const known = this.#origins.get(source);
+    if (known === undefined || number > known[1]) return undefined;
+    const [, last, place] = known;
+    const entry = this.#held[place - this.#numberAt(0)]?.entry;
+    return number < last || entry === undefined ? 'repeated' : this.#current(entry);
   }
 
   get last(): number {
@@ -92,13 +120,12 @@ export class StreamTopic {
   /** @param stableAfterMs older messages are stable. @default all are */
   append(
     message: StreamEntry['message'],
-    key: string | undefined,
-    nowMs: number,
+    { key, nowMs, origin }: Pick<AppendOptions, 'key' | 'nowMs' | 'origin'>,
     stableAfterMs?: number,
   ): StreamEntry {
     const tsMs = Math.max(nowMs, this.#lastTsMs);
     const stable = stableAfterMs === undefined ? undefined : this.#lastBefore(tsMs - stableAfterMs);
-    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, stable, message };
+    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, stable, message, origin };
     this.#push(entry);
     return entry;
   }
@@ -128,7 +155,15 @@ export class StreamTopic {
     this.#last = Math.max(this.#last, entry.number);
     this.#lastTsMs = entry.tsMs;
     this.usedAtMs = entry.tsMs;
+    if (entry.origin !== undefined) this.#note(entry.origin, entry.number);
     if (this.#values !== undefined) this.#released.push(...this.#values.take(entry));
+  }
+
+  #note({ source, number }: MessageOrigin, place: number): void {
+    if (number <= (this.#origins.get(source)?.[1] ?? -1)) return;
+    this.#origins.set(source, [source, number, place]);
+    if (this.#origins.size > ORIGINS_MAX)
+      for (const first of this.#origins.keys()) return void this.#origins.delete(first);
   }
 
   /** The entry is the last value of its key. */

@@ -58,12 +58,15 @@ export class MemoryStreams implements StreamStore {
     tenant: string,
     stream: StreamDeclaration,
     message: Message,
-    { key, nowMs, isForced, holder }: AppendOptions,
-  ): StreamAppended | 'full' {
+    options: AppendOptions,
+  ): StreamAppended | 'full' | 'repeated' {
+    const { nowMs, isForced, holder, origin } = options;
+    const found = origin && this.#find(tenant, message.topic)?.repeated(origin);
+    if (found !== undefined) return found === 'repeated' ? found : { entry: found, isFound: true };
     if (!isForced && this.#budget.isStreamFull(tenant)) return 'full';
     const topic = this.#open(tenant, stream, { topic: message.topic, holder }, nowMs, isForced);
     if (topic === undefined) return 'full';
-    const entry = topic.append(message, key, nowMs, this.stableAfterMs);
+    const entry = topic.append(message, options, this.stableAfterMs);
     this.#budget.changeStreamed(tenant, bytesOf(entry));
     this.journal?.appended(topic, entry);
     this.#release(topic, nowMs);

@@ -48,7 +48,7 @@ export class ClientPage {
     this.page = page;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error') this.complaints.push(message.text());
+      if (message.type() === 'error') this.complaints.push(`${message.text()} ${message.location().url}`);
     });
   }
 

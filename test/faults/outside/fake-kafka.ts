@@ -64,6 +64,10 @@ export class FakeKafka {
     const records = this.#records(() => isClosed || life.isOver);
     return {
       on: () => {},
+      metadata: async () => {
+        this.#mayFail('before');
+        return { topics: new Map([['t', { id: 'b2f1e6a4-0000-4000-8000-000000000001' }]]) };
+      },
       consume: async () => {
         this.#mayFail('before');
         return Object.assign(records, { offsetsToFetch: new Map() });

@@ -7,10 +7,17 @@ import {
   Lane,
   StateKeeper,
 } from '@apus/bridges/testing';
-import type { PublishReceipt, PublishRequest } from '@apus/broker';
+import {
+  type Message,
+  type PublishReceipt,
+  type PublishRequest,
+  readStreams,
+  type StreamDeclaration,
+} from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import type { BridgesContext } from '@apus/node';
 import { FakeScheduler } from '@apus/node/testing';
+import { createMemoryStores } from '@apus/store-memory';
 import { seededRandom } from '../draws.ts';
 import { FakeKafka, type Life, turn } from './fake-kafka.ts';
 
@@ -104,10 +111,27 @@ function problemsOf(name: string, arrived: readonly string[], wanted: readonly s
   return isOrdered ? [] : [`${name}: order ${first.join(' ')}`];
 }
 
-/** Records of Kafka reach the broker, which sometimes has no room, and stores messages some time later. */
-export async function sourceHistory(seed: number, isAnsweredEarly = false): Promise<Outcome> {
+/** Finds the numbers that are missing, come twice, or stand out of order. */
+function differenceOf(
+  name: string,
+  arrived: readonly string[],
+  wanted: readonly string[],
+): readonly string[] {
+  if (wanted.some((number) => !arrived.includes(number))) return problemsOf(name, arrived, wanted);
+  return arrived.join() === wanted.join() ? [] : [`${name}: not once ${arrived.join(' ')}`];
+}
+
+const [STREAM] = readStreams([{ name: 's', topicFilter: 'here/#' }], 'streams').all as [StreamDeclaration];
+
+/**
+ * Records of Kafka reach the broker, which sometimes has no room, and appends messages to a stream some time later.
+ *
+ * @param flaw a protection that is missing
+ */
+export async function sourceHistory(seed: number, flaw?: 'answers early' | 'no origin'): Promise<Outcome> {
   const world = new World(seed);
   const durable = new Map<string, string[]>(KEYS.map((key) => [key, []]));
+  const log = createMemoryStores().streamStore;
   for (const number of numbers)
     for (const key of KEYS) world.kafka.append('t', Buffer.from(key), Buffer.from(number));
   const publishing = (life: Life) => (request: PublishRequest) => {
@@ -117,18 +141,26 @@ export async function sourceHistory(seed: number, isAnsweredEarly = false): Prom
     const written = new Promise<PublishReceipt>((resolve) => {
       world.clock.after(WRITE_MS, () => {
         if (life.isOver) return;
-        durable.get(request.topic.slice('here/'.length))?.push(Buffer.from(request.payload).toString());
+        const { topic, payload, origin } = request;
+        const options = { key: undefined, nowMs: world.clock.now(), isForced: false };
+        const message = { id: '1', topic, payload, qos: 1, retain: false, properties: {} } as Message;
+        const appended = log.append('', STREAM, message, {
+          ...options,
+          origin: flaw === 'no origin' ? undefined : origin,
+        });
+        if (typeof appended !== 'string' && appended.isFound !== true)
+          durable.get(topic.slice('here/'.length))?.push(Buffer.from(payload).toString());
         resolve(receipt);
       });
     });
-    return isAnsweredEarly ? receipt : written;
+    return flaw === 'answers early' ? receipt : written;
   };
   const start = (life: Life): void => {
     const open = () => world.kafka.consumer(life);
     new KafkaSource(CONFIGURATION as never, world.context(publishing(life)), world.state(), open).start();
   };
   await world.live(start, () => KEYS.every((key) => new Set(durable.get(key)).size === COUNT));
-  return world.outcome(KEYS.flatMap((key) => problemsOf(key, durable.get(key) ?? [], numbers)));
+  return world.outcome(KEYS.flatMap((key) => differenceOf(key, durable.get(key) ?? [], numbers)));
 }
 
 /** Publishers send a number when the one before is answered, and again when it is refused or no answer comes. */

@@ -41,7 +41,15 @@ describe('a history without a protection finds', () => {
   test(
     'an offset that is committed before its message is durable',
     async () => {
-      expect(await found((seed) => sourceHistory(seed, true))).toMatch(/lost/);
+      expect(await found((seed) => sourceHistory(seed, 'answers early'))).toMatch(/lost/);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a stream that is not told where a record comes from',
+    async () => {
+      expect(await found((seed) => sourceHistory(seed, 'no origin'))).toMatch(/not once/);
     },
     TIMEOUT_MS,
   );

@@ -1,4 +1,4 @@
-import { type PublishRequest, reasonOf } from '@apus/broker';
+import { type MessageOrigin, type PublishRequest, reasonOf } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import type { BridgesContext } from '@apus/node';
 import { Consumer, type ConsumerOptions, type Message, type MessagesStream } from '@platformatic/kafka';
@@ -49,6 +49,8 @@ export class KafkaSource {
   #done: Offsets = new Map();
   #positions = new Map<string, bigint>();
   #stream: MessagesStream<Buffer, Buffer, Buffer, Buffer> | undefined;
+  /** The ids of topics: one that is deleted and made anew under its name has another id, and offsets from 0 on. */
+  #topicIds: ReadonlyMap<string, string> = new Map();
 
   readonly #openConsumer: OpenConsumer;
 
@@ -132,13 +134,14 @@ export class KafkaSource {
     this.#consumer = consumer;
     try {
       const topics = [...this.#mappings.keys()];
+      await this.#readTopicIds(consumer);
       const { from: fallbackMode } = this.#configuration;
       const stream = await consumer.consume({ topics, mode: 'committed', fallbackMode, autocommit: false });
       this.#stream = stream;
       this.#state.set('connected');
       const cancel = this.#commitRegularly(consumer);
       try {
-        for await (const record of stream) await this.#take(record);
+        for await (const record of stream) await this.#take(consumer, record);
       } finally {
         cancel();
       }
@@ -158,13 +161,31 @@ export class KafkaSource {
     }
   }
 
-  async #take(record: Message<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
-    const request = this.#requestOf(record);
-    if (request !== undefined) await this.#publish(request);
-    if (this.#isStopped) return;
+  async #take(consumer: SourceConsumer, record: Message<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
     const { topic, partition, offset } = record;
-    this.#positions.set(`${topic}:${partition}`, offset + 1n);
-    this.#done.set(`${topic}:${partition}`, { topic, partition, offset: offset + 1n, leaderEpoch: -1 });
+    const name = `${topic}:${partition}`;
+    if (offset < (this.#positions.get(name) ?? 0n)) await this.#readTopicIds(consumer);
+    const request = this.#requestOf(record);
+    if (request !== undefined) await this.#publish({ ...request, origin: this.#originOf(record) });
+    if (this.#isStopped) return;
+    this.#positions.set(name, offset + 1n);
+    this.#done.set(name, { topic, partition, offset: offset + 1n, leaderEpoch: -1 });
+  }
+
+  async #readTopicIds(consumer: SourceConsumer): Promise<void> {
+    const { topics } = await consumer.metadata({ topics: [...this.#mappings.keys()], forceUpdate: true });
+    this.#topicIds = new Map(Array.from(topics, ([topic, { id }]) => [topic, id]));
+  }
+
+  /**
+   * The record, however often Kafka hands it over: after a crash, a rebalance, or an earlier commit. Undefined where
+   * Kafka has no ids of topics (before 2.8), so that the records of a topic that was made anew are not taken for the old
+   * ones.
+   */
+  #originOf({ topic, partition, offset }: KafkaRecord): MessageOrigin | undefined {
+    const id = this.#topicIds.get(topic);
+    if (id === undefined || /^[0-]*$/.test(id)) return undefined;
+    return { source: `kafka/${id}/${partition}`, number: Number(offset) };
   }
 
   /** The message for a record; undefined if the record cannot become one. */

@@ -3,7 +3,7 @@ import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 
 import { expect, onTestFinished } from 'vitest';
 import { openBridges, readBridges } from '../../src/index.ts';
 
-const PLACE = { where: 'bridges.json', directory: '.', environment: {}, nowMs: Date.now() };
+export const BRIDGES_PLACE = { where: 'bridges.json', directory: '.', environment: {}, nowMs: Date.now() };
 
 /** A node at a free port for the duration of one test. */
 export async function nodeForTest(options: NodeOptions = {}): Promise<RunningNode> {
@@ -14,7 +14,7 @@ export async function nodeForTest(options: NodeOptions = {}): Promise<RunningNod
 
 /** A node with one bridge, as a file declares it. */
 export async function bridgedNode(bridge: object, options: NodeOptions = {}): Promise<RunningNode> {
-  const bridges = readBridges({ bridges: [{ name: 'test', ...bridge }] }, PLACE);
+  const bridges = readBridges({ bridges: [{ name: 'test', ...bridge }] }, BRIDGES_PLACE);
   return await nodeForTest({ ...options, openBridges: openBridges(bridges) });
 }
 

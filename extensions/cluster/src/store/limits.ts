@@ -80,6 +80,7 @@ export const TENANT_STREAM_BYTES_MAX = 1024 * 1024 * 1024;
 export const STREAM_ENTRY_BYTES = 192;
 export const STREAM_TOPIC_BYTES = 12_288;
 export const STREAM_VALUE_BYTES = 320;
+export const STREAM_ORIGIN_BYTES = 256;
 export const STREAM_ALLOCATED_MAX = 5 / 4;
 
 /** Members of a room that one command reads. */

@@ -1,4 +1,5 @@
 import type { Publisher } from './identity.ts';
+import type { MessageOrigin } from './message-origin.ts';
 
 export type Accepted = 'delivered' | 'no-matching-subscribers';
 
@@ -34,6 +35,8 @@ export interface AcceptOptions {
   readonly isRepeat?: boolean;
   /** The message is a will: no client waits for an answer. @default false */
   readonly isWill?: boolean;
+  /** A stream takes the message once, however often its source hands it over. @default it comes once */
+  readonly origin?: MessageOrigin | undefined;
 }
 
 /** The broker has refused the message: the sender may send it again. */

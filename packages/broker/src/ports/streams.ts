@@ -1,5 +1,6 @@
 import type { Awaitable } from '../model/flow.ts';
 import type { Message, MessageId } from '../model/message.ts';
+import type { MessageOrigin } from '../model/message-origin.ts';
 import type { PageLimit } from '../model/page.ts';
 import type { StreamDeclaration, StreamDeclarations } from '../model/stream-declaration.ts';
 import type { StreamFeed } from '../model/stream-feed.ts';
@@ -18,11 +19,15 @@ export interface StreamEntry {
    */
   readonly stable?: number | undefined;
   readonly message: Message;
+  /** For the store. */
+  readonly origin?: MessageOrigin | undefined;
 }
 
 /** The outcome of `append`. */
 export interface StreamAppended {
   readonly entry: StreamEntry;
+  /** The message had been appended before. @default false */
+  readonly isFound?: boolean | undefined;
   /**
    * Resolves when the entry is durable. Until then its publisher is not answered, but subscribers may have it. A crash
    * that loses it changes the epoch. @default it is durable
@@ -61,6 +66,8 @@ export interface AppendOptions {
   readonly isForced: boolean;
   /** The `quotaHolderKey` for which the topic is opened, if it is new. @default the broker's own */
   readonly holder?: string | undefined;
+  /** If the topic has the message, or a later one of the same source, the store does not append it again. */
+  readonly origin?: MessageOrigin | undefined;
 }
 
 /** Numbers of one stream, for operators. */
@@ -74,15 +81,16 @@ export interface StreamFigures {
 export interface StreamStore {
   /**
    * Appends the message to its topic's log. 'full', and nothing changed: there is no memory, or the stream has as many
-   * topics as it may, in all or of this holder (`mayOpen`). 'contended': so many handlers publish to the topic that this one found no place in its time. The
-   * calls of one process for one topic are numbered in their order, if it waits for each.
+   * topics as it may, in all or of this holder (`mayOpen`). 'contended': so many handlers publish to the topic that this
+   * one found no place in its time. 'repeated': a later message of the same `origin` is there, or this one was and is
+   * not kept any more. The calls of one process for one topic are numbered in their order, if it waits for each.
    */
   append(
     tenant: string,
     stream: StreamDeclaration,
     message: Message,
     options: AppendOptions,
-  ): Awaitable<StreamAppended | 'full' | 'contended'>;
+  ): Awaitable<StreamAppended | 'full' | 'contended' | 'repeated'>;
 
   /**
    * The entry of a message that may have been appended before: a repetition at QoS 2, or a will. Absent if a

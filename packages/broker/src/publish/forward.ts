@@ -122,6 +122,7 @@ function* appendAndDeliver(
   const appended = yield* append(context, tenant, stream, message, options);
   if (appended === 'full') return 'memory-full';
   if (appended === 'contended') return 'stream-contended';
+  if (appended === 'repeated') return 'delivered';
   const placed = placedMessage(appended.entry);
   if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
   const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));

@@ -27,8 +27,8 @@ export function* append(
   tenant: string,
   stream: StreamDeclaration,
   message: Message,
-  { isWill = false, publisher }: AcceptOptions,
-): Flow<Placed | 'full' | 'contended'> {
+  { isWill = false, publisher, origin }: AcceptOptions,
+): Flow<Placed | 'full' | 'contended' | 'repeated'> {
   const { streams, clock, log } = context.ports;
   if (streams === undefined) throw new Error('there are no streams');
   const { store } = streams;
@@ -37,9 +37,10 @@ export function* append(
     if (found !== undefined) return { ...found, isFound: true };
   }
   const holder = holderKeyOf(publisher);
-  const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill, holder };
+  const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill, holder, origin };
   const appended = yield* waitFor(store.append(tenant, stream, message, options));
-  if (typeof appended !== 'string') return { ...appended, isFound: false };
+  if (typeof appended !== 'string') return { ...appended, isFound: appended.isFound === true };
+  if (appended === 'repeated') return appended;
   log.warn(`stream-${appended}`, { stream: stream.name, topic: message.topic });
   return appended;
 }

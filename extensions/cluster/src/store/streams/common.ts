@@ -10,10 +10,11 @@ import { STREAM_TOPIC_BYTES, STREAM_VALUE_BYTES } from '../limits.ts';
  *
  * Of each topic: `root` (epoch; `last`, the number of its newest message; `start`, the number behind which the epoch
  * began; `holder`; `held`, its part of `KEYS[6]`), `log` (a stream of number → message), `meta` (a stream of number →
- * time, bytes, bytes up to it, key), `ids` (id of a message → number), and of a snapshot `values`, `about` (time and expiry) and `order` (key → number).
+ * time, bytes, bytes up to it, key), `ids` (id of a message → number), `origins` (a source of messages → the number of its
+ * last one there, and in the log), and of a snapshot `values`, `about` (time and expiry) and `order` (key → number).
  */
 export const COMMON = `local now, base, keep = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local PARTS = {'root', 'log', 'meta', 'ids', 'values', 'about', 'order'}
+local PARTS = {'root', 'log', 'meta', 'ids', 'origins', 'values', 'about', 'order'}
 local function key(part, topic) return base .. part .. ':' .. topic end
 local function text(number) return string.format('%.0f', number) end
 local function isMember() return redis.call('ZSCORE', KEYS[1], ARGV[1]) end

@@ -1,14 +1,19 @@
+import { ORIGINS_MAX } from '@apus/broker';
 import type { Script } from '../engine.ts';
+import { STREAM_ORIGIN_BYTES } from '../limits.ts';
 import { COMMON } from './common.ts';
 
 /**
  * ARGV from 5: topic, epoch to open it with, '1' where it is appended in any case, topics at most, id, message, its
  * bytes, '1' and the key or '0', messages and bytes and milliseconds that are handed out, '1' for a snapshot, '1' for
  * an empty payload, when the message expires, keys of a snapshot at most, milliseconds more for readers that have
- * begun, the holder of a new topic or '', bytes of all streams of the tenant at most.
+ * begun, the holder of a new topic or '', bytes of all streams of the tenant at most, the source of the message or '',
+ * its number there.
  *
- * Returns 0 when the process has been given up, 1 when the stream or the tenant is full. A second call with the same
- * message returns the same: the client library repeats a command whose answer it has not got.
+ * Returns 0 when the process has been given up, 1 when the stream or the tenant is full, 2 when a later message of its
+ * source is there, or it was and is not kept. A second call with the same message returns the same: the client library
+ * repeats a command whose answer it has not got. Otherwise epoch, number and time, and of a message with the same origin
+ * that was appended before also the message and its key.
  */
 export const APPEND: Script = {
   name: 'apusStreamAppend',
@@ -17,6 +22,7 @@ if not isMember() then return 0 end
 local topic, id, bytes = ARGV[5], ARGV[9], tonumber(ARGV[11])
 local name = ARGV[12] == '1' and ARGV[13] or ''
 local messagesMax, bytesMax, keepMs = tonumber(ARGV[14]), tonumber(ARGV[15]), tonumber(ARGV[16])
+local source, sourceNumber = ARGV[24], tonumber(ARGV[25])
 local isForced, tenantBytesMax = ARGV[7] == '1', tonumber(ARGV[23])
 local root = find(topic, ARGV[6])
 
@@ -44,6 +50,16 @@ if again then
   local entry = at(topic, text(again))
   return {root[1], text(again), text(entry and entry.ts or now)}
 end
+local known = root and source ~= '' and redis.call('HGET', key('origins', topic), source)
+if known then
+  local lastNumber, place = string.match(known, '^(%d+) (%d+)$')
+  if sourceNumber <= tonumber(lastNumber) then
+    local body = redis.call('XRANGE', key('log', topic), place .. '-0', place .. '-0')[1]
+    if sourceNumber < tonumber(lastNumber) or not body then return 2 end
+    local entry = at(topic, place)
+    return {root[1], place, text(entry.ts), body[2][2], entry.key}
+  end
+end
 if not isForced and isFull(tenantBytesMax) then
   if root then trim() end
   if staysFull(tenantBytesMax) then return 1 end
@@ -61,8 +77,22 @@ end
 redis.call('ZADD', key('ids', topic), text(number), id)
 redis.call('HSET', key('root', topic), 'last', text(number), 'ts', text(ts), 'sum', text(sum))
 redis.call('ZADD', KEYS[3], 'GT', text(ts), topic)
-root[2], root[6] = text(number), text(sum)
 local held = bytes
+if source ~= '' then
+  local origins = key('origins', topic)
+  if not known then held = held + #source + ${STREAM_ORIGIN_BYTES} end
+  redis.call('HSET', origins, source, text(sourceNumber) .. ' ' .. text(number))
+  if redis.call('HLEN', origins) > ${ORIGINS_MAX} then
+    for _, other in ipairs(redis.call('HKEYS', origins)) do
+      if other ~= source then
+        redis.call('HDEL', origins, other)
+        held = held - #other - ${STREAM_ORIGIN_BYTES}
+        break
+      end
+    end
+  end
+end
+root[2], root[6] = text(number), text(sum)
 if ARGV[17] == '1' then
   if ARGV[18] == '1' then removeValue(topic, name)
   else

@@ -38,7 +38,7 @@ import { APPEND, FIGURES, FIND, LIFE, READ, ROTATE, SINCE, SWEEP, TAIL, TAILS, V
 type Argument = string | number | Buffer;
 
 /** A message as a script returns it: number, time, message, and key if it has one. */
-type Found = readonly [Buffer, Buffer, Buffer, Buffer?];
+type Found = readonly [Buffer, Buffer, Buffer, (Buffer | undefined)?];
 
 /** Names the keys of a stream of a tenant. */
 type StreamName = Pick<StreamDeclaration, 'name' | 'keepSeconds'>;
@@ -89,8 +89,8 @@ export class ValkeyStreams implements StreamStore {
     tenant: string,
     stream: StreamDeclaration,
     message: Message,
-    { key, nowMs, isForced, holder = '' }: AppendOptions,
-  ): Promise<StreamAppended | 'full'> {
+    { key, nowMs, isForced, holder = '', origin }: AppendOptions,
+  ): Promise<StreamAppended | 'full' | 'repeated'> {
     const stored = Buffer.from(messageCodec.encode(message));
     const args = [
       message.topic,
@@ -110,11 +110,16 @@ export class ValkeyStreams implements StreamStore {
       STREAM_SLACK_MS,
       holder,
       this.#countedMax,
+      origin?.source ?? '',
+      origin?.number ?? 0,
     ];
     const answer = await this.#call(APPEND, tenant, stream, nowMs, args).catch(unlessFull);
     if (answer === 'full') return 'full';
-    const [epoch, number, ts] = textsOf(answer);
-    return { entry: { epoch: epoch ?? '', number: Number(number), tsMs: Number(ts), key, message } };
+    if (answer === 2) return 'repeated';
+    const [epoch, number, ts, found, itsKey] = answer as [Buffer, Buffer, Buffer, Buffer?, Buffer?];
+    if (found !== undefined)
+      return { entry: entryOf(epoch.toString(), [number, ts, found, itsKey]), isFound: true };
+    return { entry: { epoch: epoch.toString(), number: Number(number), tsMs: Number(ts), key, message } };
   }
 
   async findAppended(tenant: string, topic: string, id: MessageId): Promise<StreamAppended | undefined> {
