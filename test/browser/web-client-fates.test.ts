@@ -102,11 +102,6 @@ clientSuite('what becomes of what is published', (suite) => {
       );
       await send(client, 'big/one', 1);
       await eventually(() => status(client).textContent()).toMatch(/^Too large: the server takes/);
-      await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
-      await client.page.getByRole('tab', { name: 'Burst' }).click();
-      await client.page.getByLabel('How many').fill('3');
-      await client.page.getByRole('button', { name: 'Start the burst' }).click();
-      await client.page.getByText('0 of 3 sent, 3 failed').waitFor();
       await client.page.getByRole('button', { name: 'Disconnect' }).waitFor();
     },
   );

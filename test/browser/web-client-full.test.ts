@@ -138,7 +138,6 @@ clientSuite('views full of data', (suite) => {
       await looks.at(`details-${tab}`);
     }
     await page.getByRole('button', { name: 'Close the details' }).click();
-    await looks.opened('columns', 'Choose the columns');
     await looks.opened('connection-menu', 'More for this connection');
     await looks.opened('colours', 'Colours');
     if (isPhone) {
@@ -147,8 +146,8 @@ clientSuite('views full of data', (suite) => {
         await looks.at(`part-${name}`);
       }
     }
-    await page.getByRole('button', { name: 'Properties, request, burst' }).click();
-    for (const tab of ['Properties', 'Request and response', 'Burst']) {
+    await page.getByRole('button', { name: 'Properties, request' }).click();
+    for (const tab of ['Properties', 'Request and response']) {
       await page.getByRole('tab', { name: tab }).click();
       await looks.at(`publish-${tab}`);
     }

@@ -10,8 +10,9 @@ const DEEP = `${'{"a":'.repeat(49)}1${'}'.repeat(49)}`;
 const CATASTROPHE = '^(\\w+\\s?)*$';
 const SENTENCE = 'The quick brown fox jumps over the lazy dog and runs far away!';
 
-/** A busy machine makes a frame of 100 ms several times as long; what blocks the page takes seconds. */
-const LONGEST_FRAME_MS = 1_500;
+/** What the details lay out, whatever a payload holds. A time would depend on the machine: `npm run soak:hostile` has it. */
+const ELEMENTS_MAX = 4_000;
+const CHARACTERS_MAX = 600_000;
 
 clientSuite('what a message cannot do to the web client', (suite) => {
   async function search(client: ClientPage, kind: string, query: string): Promise<void> {
@@ -50,10 +51,8 @@ clientSuite('what a message cannot do to the web client', (suite) => {
       await suite.other.publishAsync('slow/before', 'x');
       await client.rows('slow/before').waitFor();
       await search(client, kind, query);
-      await client.watchFrames();
       await suite.other.publishAsync('slow/1', payload);
       await client.page.getByText('1 message took too long to search').waitFor();
-      expect(await client.longestFrameMs()).toBeLessThan(LONGEST_FRAME_MS);
       await search(client, 'Text', 'later');
       await suite.other.publishAsync('slow/2', 'later');
       await client.rows('slow/2').waitFor();
@@ -79,20 +78,22 @@ clientSuite('what a message cannot do to the web client', (suite) => {
     await suite.other.publishAsync('shape/1', payload.replaceAll('1', '2').replaceAll('7', '8'));
     await suite.other.publishAsync('shape/1', payload);
     await eventually(() => client.rows('shape/1').count()).toBe(2);
-    await client.watchFrames();
     await client.rows('shape/1').first().click();
     const looks = page.getByRole('radiogroup', { name: 'How to show it' });
     for (const look of ['Text', 'Changes']) {
       await looks.locator('label', { hasText: look }).click();
       await eventually(() => looks.getByRole('radio', { name: look }).isChecked()).toBe(true);
       await client.settled();
-      if (look !== 'Text') continue;
       const all = page.getByRole('button', { name: /^Show all/ });
-      if (await all.isVisible()) await all.click();
+      if (look === 'Text' && (await all.isVisible())) await all.click();
       await client.settled();
+      const [elements, characters] = (await page.evaluate(
+        "[document.querySelectorAll('aside *').length, document.querySelector('aside').textContent.length]",
+      )) as [number, number];
+      expect(elements).toBeLessThan(ELEMENTS_MAX);
+      expect(characters).toBeLessThan(CHARACTERS_MAX);
     }
     await eventually(() => page.getByText('This view has failed').count()).toBe(0);
-    expect(await client.longestFrameMs()).toBeLessThan(LONGEST_FRAME_MS);
   });
 
   it.each([
@@ -101,12 +102,10 @@ clientSuite('what a message cannot do to the web client', (suite) => {
   ])('says why it shows a list of 1,835,008 numbers in %s as bytes', async (format, head) => {
     const client = await openKeeping('list/#');
     const payload = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(0x1c0000, 1)]);
-    await client.watchFrames();
     await suite.other.publishAsync('list/1', payload);
     await client.rows('list/1').click();
-    await client.page.getByText('Not shown as a tree: more than 50,000 values').waitFor();
+    await client.page.getByText('Not shown as a tree: more than 20,000 values').waitFor();
     await client.page.locator(`input[value="Auto: ${format}"]`).waitFor();
-    expect(await client.longestFrameMs()).toBeLessThan(LONGEST_FRAME_MS);
   });
 
   it('shows JSON as it was sent, and the characters that cannot be seen', async () => {
@@ -138,12 +137,10 @@ clientSuite('what a message cannot do to the web client', (suite) => {
     const userProperties = { p: Array.from({ length: 60_000 }, (_, n) => `value ${n}`) };
     await suite.other.publishAsync('many/1', 'x', { properties: { userProperties } });
     await client.rows('many/1').waitFor();
-    await client.watchFrames();
     await client.rows('many/1').click();
     await client.page.getByRole('tab', { name: 'Properties' }).click();
     await client.page.getByText('59800 more are not shown').waitFor();
     await client.page.getByRole('tab', { name: 'Packet' }).click();
     await client.settled();
-    expect(await client.longestFrameMs()).toBeLessThan(LONGEST_FRAME_MS);
   });
 });

@@ -190,29 +190,6 @@ clientSuite('the layout of the web client', (suite) => {
     expect(notice.y).toBeGreaterThanOrEqual(panel.y + panel.height);
   });
 
-  it('shows the columns that its user chooses, and remembers them', async () => {
-    const client = await open({ context: await suite.newContext() });
-    const { page } = client;
-    await client.subscribe('columns/#');
-    const properties = { contentType: 'text/plain', userProperties: { origin: 'test' } };
-    await suite.other.publishAsync('columns/here', 'x', { qos: 1, properties });
-    await client.rows('columns/here').waitFor();
-    const heads = page.getByRole('columnheader');
-    await page.getByRole('button', { name: 'Choose the columns' }).click();
-    await page.getByLabel('User properties').check();
-    await page.getByLabel('Latency').uncheck();
-    await client.rows('origin=test').waitFor();
-    expect(await client.accessibilityProblems()).toEqual([]);
-    await client.screenshot('layout-columns-light');
-    const chosen = ['Time', 'Topic', 'Payload', 'QoS', 'Flags', 'Size', 'User properties'];
-    await eventually(() => heads.allTextContents()).toEqual(chosen);
-    await page.reload();
-    await eventually(() => heads.allTextContents()).toEqual(chosen);
-    await page.getByRole('button', { name: 'Choose the columns' }).click();
-    await page.getByRole('button', { name: 'The usual ones' }).click();
-    await eventually(() => heads.filter({ hasText: 'Latency' }).count()).toBe(1);
-  });
-
   it('finds and runs every command by key', async () => {
     const client = await open();
     const { page } = client;

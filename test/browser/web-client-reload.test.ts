@@ -74,7 +74,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('separator').last().focus();
     await page.keyboard.press('ArrowUp');
-    await form.getByRole('button', { name: 'Properties, request, burst' }).click();
+    await form.getByRole('button', { name: 'Properties, request' }).click();
     await eventually(async () => (await sizes())[0]).toBeGreaterThan(before ?? 0);
     const arranged = await sizes();
 

@@ -108,28 +108,6 @@ clientSuite('import and export in the web client', (suite) => {
     expect(await other.stored()).not.toContain('hunter2');
   });
 
-  it('subscriptions are added to the connection that is shown, and subscribed at once', async () => {
-    const client = await suite.openConnected('messages');
-    const { page } = client;
-    await client.subscribe('moved/+');
-    await client.chooseFromMenu('Export …');
-    await page
-      .getByRole('dialog')
-      .locator('label', { hasText: /^Subscriptions$/ })
-      .click();
-    const text = await exported(client, 'Export subscriptions');
-    await page.keyboard.press('Escape');
-    await client.connectToGateway();
-    await choose(client, 'subscriptions.json', text);
-    await page.getByRole('button', { name: 'Add 1 to “This broker, gateway door”' }).click();
-    await page.getByText('Added one subscription.').waitFor();
-    await page.keyboard.press('Escape');
-    await client
-      .subscription('moved/+')
-      .getByText(/^QoS \d/)
-      .waitFor();
-  });
-
   it('an invalid file is answered with its error', async () => {
     const client = await openImport();
     const alert = client.page.getByRole('alert');

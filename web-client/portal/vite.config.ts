@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { mqttForBrowsers } from '../mqtt-for-browsers.ts';
 
 /**
  * The developers' page. It is built separately, since its folder is copied to any web host, and the web client's files
@@ -12,8 +11,7 @@ export default defineConfig({
   // The web client's own files.
   publicDir: false,
   base: './',
-  // The development server bundles mqtt.js by itself.
-  plugins: [react(), { ...mqttForBrowsers(), apply: 'build' }],
+  plugins: [react()],
   // Workspace packages are read from their sources.
   resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
   // For `npm run dev`, with a running broker.

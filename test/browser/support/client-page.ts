@@ -276,26 +276,6 @@ export class ClientPage {
       .filter((words) => words !== '')`)) as string[];
   }
 
-  /** From now on, measures how long each frame takes. */
-  async watchFrames(): Promise<void> {
-    await this.page.evaluate(`{
-      let before = performance.now();
-      window.longestFrameMs = 0;
-      const next = (now) => {
-        window.longestFrameMs = Math.max(window.longestFrameMs, now - before);
-        before = now;
-        requestAnimationFrame(next);
-      };
-      requestAnimationFrame(next);
-    }`);
-  }
-
-  /** Of the frames since \`watchFrames\`. */
-  async longestFrameMs(): Promise<number> {
-    await this.settled();
-    return (await this.page.evaluate('window.longestFrameMs')) as number;
-  }
-
   /** Waits until the page has drawn what it has been asked to. */
   async settled(): Promise<void> {
     await this.page.evaluate(

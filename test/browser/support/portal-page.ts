@@ -15,8 +15,3 @@ export function portalUrl(pageUrl: string, topic = ''): string {
 export function codeOf(page: Page, name: string): Locator {
   return page.getByRole('figure', { name, exact: true }).locator('code');
 }
-
-/** The page's answer to a try. */
-export function answerOf(page: Page): Locator {
-  return page.getByRole('region', { name: 'Try it' }).locator(':scope > [role="status"]');
-}

@@ -13,12 +13,12 @@ was lost.
                      Default: node.
   --topics COUNT     Topics that the messages are spread over. Default: 100.
   --views LIST       Views that are open, one after the other, for equal times. Messages is also paused and resumed.
-                     Default: messages,tree,charts,packets.
+                     Default: messages,tree,charts,wire.
   --profile FILE     Writes a CPU profile of the page there, and measures what profiling costs too.
   --output FILE      Writes the table there too.
 `;
 
-export const VIEWS = ['messages', 'tree', 'charts', 'packets'] as const;
+export const VIEWS = ['messages', 'tree', 'charts', 'wire'] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface SoakOptions {

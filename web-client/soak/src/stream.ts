@@ -89,7 +89,7 @@ async function keptIn(client: ClientPage): Promise<Pick<Run, 'messagesKept' | 'p
   };
   return {
     messagesKept: await numberIn('messages', /^[\d,]+ messages?$/),
-    packetsKept: await numberIn('packets', /^[\d,]+ packets?$/),
+    packetsKept: await numberIn('wire', /^[\d,]+ packets?$/),
   };
 }
 

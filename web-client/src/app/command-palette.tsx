@@ -1,7 +1,7 @@
 import { Modal, Text, TextInput, useMantineColorScheme } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
-import { t } from '../i18n/index.ts';
+import { plural } from '../ui/format.ts';
 import classes from './command-palette.module.css';
 import { commandsNow } from './commands.ts';
 import { type Command, fittingCommands } from './find-commands.ts';
@@ -38,18 +38,18 @@ export function CommandPalette({ close }: { readonly close: () => void }) {
   return (
     <Modal.Root opened onClose={leave} padding={0} size={560} yOffset="12vh">
       <Modal.Overlay />
-      <Modal.Content aria-label={t('app.palette.title')}>
+      <Modal.Content aria-label="Commands">
         <TextInput
           className={classes.search}
           variant="unstyled"
           size="md"
           role="combobox"
-          aria-label={t('app.palette.search')}
+          aria-label="What do you want to do?"
           aria-expanded
           aria-autocomplete="list"
           aria-controls={shown.length > 0 ? 'commands' : undefined}
           aria-activedescendant={shown.length > 0 ? `command-${active}` : undefined}
-          placeholder={t('app.palette.search')}
+          placeholder="What do you want to do?"
           leftSection={<IconSearch size={18} stroke={1.5} />}
           spellCheck={false}
           data-autofocus
@@ -62,10 +62,9 @@ export function CommandPalette({ close }: { readonly close: () => void }) {
         />
         <Lines shown={shown} active={active} run={run} />
         <Text size="xs" c="dimmed" className={classes.foot} role="status">
-          {t(fitting.length > shown.length ? 'app.palette.more' : 'app.palette.found', {
-            count: fitting.length,
-            shown: shown.length,
-          })}
+          {fitting.length > shown.length
+            ? `The first ${shown.length} of ${fitting.length}: type more of the name`
+            : plural(fitting.length, `${fitting.length} command`, `${fitting.length} commands`)}
         </Text>
       </Modal.Content>
     </Modal.Root>
@@ -83,15 +82,9 @@ function Lines({ shown, active, run }: LinesProps) {
   useEffect(() => {
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' });
   }, [active]);
-  if (shown.length === 0) return <p className={classes.none}>{t('app.palette.none')}</p>;
+  if (shown.length === 0) return <p className={classes.none}>No command has this name.</p>;
   return (
-    <div
-      ref={list}
-      className={classes.lines}
-      id="commands"
-      role="listbox"
-      aria-label={t('app.palette.title')}
-    >
+    <div ref={list} className={classes.lines} id="commands" role="listbox" aria-label="Commands">
       {shown.map((command, index) => (
         // The field above has the keyboard focus, as in ARIA's combobox pattern.
         // biome-ignore lint/a11y/useKeyWithClickEvents: see above

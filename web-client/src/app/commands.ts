@@ -1,6 +1,5 @@
 import type { MantineColorScheme } from '@mantine/core';
 import type { ConnectionPhase, ConnectionProfile } from '../engine/types.ts';
-import { t } from '../i18n/index.ts';
 import { setLayout, useLayout } from '../state/layout.ts';
 import { connectProfile, disconnectProfile, editProfile } from '../state/profiles.ts';
 import { openView } from '../state/routes.ts';
@@ -8,6 +7,7 @@ import { useStore } from '../state/store.ts';
 import { VIEW_IDS } from '../state/view-ids.ts';
 import { runShortcutWhenThere, type ShortcutAction } from '../ui/shortcut-actions.ts';
 import type { Command } from './find-commands.ts';
+import { appWords } from './strings.ts';
 
 /** All commands that are possible now, in the order in which they are offered. */
 export function commandsNow(setColors: (scheme: MantineColorScheme) => void): Command[] {
@@ -16,8 +16,8 @@ export function commandsNow(setColors: (scheme: MantineColorScheme) => void): Co
   return [
     ...VIEW_IDS.map((id) => ({
       id: `view ${id}`,
-      label: t(`app.views.${id}`),
-      kind: t('app.palette.view'),
+      label: appWords.views[id],
+      kind: 'View',
       run: () => openView(id),
     })),
     ...messageCommands(),
@@ -25,38 +25,38 @@ export function commandsNow(setColors: (scheme: MantineColorScheme) => void): Co
     ...(active === undefined ? [] : activeCommands(active)),
     ...(['import', 'export'] as const).map((type) => ({
       id: type,
-      label: t(`connections.${type}`),
-      kind: t('app.palette.page'),
+      label: type === 'import' ? 'Import …' : 'Export …',
+      kind: 'This page',
       run: () => useStore.setState({ question: { type } }),
     })),
     ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
       id: `colours ${scheme}`,
-      label: t('app.palette.colours', { name: t(`app.theme.${scheme}`) }),
-      kind: t('app.palette.page'),
+      label: `Colours: ${appWords.theme[scheme]}`,
+      kind: 'This page',
       run: () => setColors(scheme),
     })),
     {
       id: 'shortcuts',
-      label: t('app.shortcuts.label'),
-      kind: t('app.palette.page'),
+      label: 'Keyboard shortcuts',
+      kind: 'This page',
       run: () => useStore.setState({ question: { type: 'shortcuts' } }),
     },
   ];
 }
 
 function messageCommands(): Command[] {
-  const kind = t('app.views.messages');
+  const kind = 'Messages';
   const { isPublishFolded } = useLayout.getState();
   return [
     ...(['publish', 'subscribe', 'filter', 'pause'] as const).map((action) => ({
       id: action,
-      label: t(`app.shortcuts.${action}`),
+      label: appWords.shortcuts[action],
       kind,
       run: () => runInMessages(action),
     })),
     {
       id: 'fold',
-      label: t(isPublishFolded ? 'publish.showPanel' : 'publish.fold'),
+      label: isPublishFolded ? 'Show the publish panel' : 'Fold the publish panel',
       kind,
       run: () => setLayout({ isPublishFolded: !isPublishFolded }),
     },
@@ -70,18 +70,18 @@ function runInMessages(action: ShortcutAction): void {
 
 function connectionCommands(profile: ConnectionProfile, phase: ConnectionPhase): Command[] {
   const { id, url } = profile;
-  const name = profile.name === '' ? t('connections.unnamed') : profile.name;
+  const name = profile.name === '' ? 'Unnamed' : profile.name;
   const isOpen = phase !== 'idle' && phase !== 'failed';
   return [
     {
       id: `show ${id}`,
-      label: t('connections.select', { name }),
+      label: `Show ${name}`,
       kind: url,
       run: () => useStore.setState({ activeId: id }),
     },
     {
       id: `toggle ${id}`,
-      label: `${t(isOpen ? 'connections.disconnect' : 'connections.connect')}: ${name}`,
+      label: `${isOpen ? 'Disconnect' : 'Connect'}: ${name}`,
       kind: url,
       run: () => (isOpen ? disconnectProfile(id) : connectProfile(id)),
     },
@@ -92,20 +92,20 @@ function activeCommands({ id, name }: ConnectionProfile): Command[] {
   return [
     {
       id: 'new connection',
-      label: t('connections.add'),
-      kind: t('connections.list'),
+      label: 'New connection',
+      kind: 'Connections',
       run: () => useStore.setState({ question: { type: 'new' } }),
     },
     {
       id: 'edit',
-      label: t('connections.editOf', { name }),
-      kind: t('connections.list'),
+      label: `Edit ${name}`,
+      kind: 'Connections',
       run: () => editProfile(id),
     },
     {
       id: 'share',
-      label: t('connections.shareTitle', { name }),
-      kind: t('connections.list'),
+      label: `Share “${name}”`,
+      kind: 'Connections',
       run: () => useStore.setState({ question: { type: 'share', id } }),
     },
   ];

@@ -3,7 +3,6 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { endOfToken, WARNING_MS } from '../engine/token-end.ts';
 import type { Trouble } from '../engine/types.ts';
-import { t } from '../i18n/index.ts';
 import { connections } from '../state/connections.ts';
 import { useActiveProfile, useStatus } from '../state/hooks.ts';
 import { connectProfile } from '../state/profiles.ts';
@@ -43,8 +42,8 @@ export function ConnectionBanner() {
   const hasTokenEnded = endsAtMs !== undefined && endsAtMs <= nowMs;
   const { title, advice, detail } = hasTokenEnded
     ? {
-        title: t('connections.tokenEnded', { time: formatDateTime(endsAtMs) }),
-        advice: t('connections.tokenEndedAdvice'),
+        title: `The token ended at ${formatDateTime(endsAtMs)}`,
+        advice: 'The server takes this connection no longer. Enter a new token.',
         detail: '',
       }
     : troubleWords(trouble);
@@ -77,18 +76,18 @@ export function ConnectionBanner() {
         <Group gap="xs" wrap="nowrap">
           {!asks && trouble.kind === 'closed' && (
             <Button variant="default" size="compact-xs" onClick={() => setAsksFor(id)}>
-              {t('connections.signInAsk')}
+              Sign in …
             </Button>
           )}
           {phase === 'waiting' && retryAtMs !== undefined && <Countdown untilMs={retryAtMs} />}
           {phase === 'waiting' && (
             <Button variant="default" size="compact-xs" onClick={() => connections.get(id).retry()}>
-              {t('connections.tryNow')}
+              Try now
             </Button>
           )}
           {phase === 'failed' && (
             <Button variant="default" size="compact-xs" onClick={() => connectProfile(id)}>
-              {t('connections.tryNow')}
+              Try now
             </Button>
           )}
         </Group>
@@ -134,7 +133,7 @@ function Countdown({ untilMs }: { readonly untilMs: number }) {
   const seconds = Math.max(0, Math.ceil((untilMs - nowMs) / 1_000));
   return (
     <Text size="xs" aria-hidden className={classes.countdown}>
-      {t('connections.retryIn', { seconds })}
+      {`Next try in ${seconds} s`}
     </Text>
   );
 }

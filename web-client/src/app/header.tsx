@@ -1,7 +1,7 @@
 import { Badge, Burger, Group, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconCommand, IconKeyboard } from '@tabler/icons-react';
 import { ConnectionControls } from '../features/connections/connection-controls.tsx';
-import { t } from '../i18n/index.ts';
+import { connectionsWords } from '../features/connections/strings.ts';
 import { useActiveProfile, useStatus } from '../state/hooks.ts';
 import { isRecording } from '../state/recording-ids.ts';
 import { useStore } from '../state/store.ts';
@@ -26,24 +26,24 @@ export function Header({ isNavigationOpen, toggleNavigation }: HeaderProps) {
         onClick={toggleNavigation}
         hiddenFrom="sm"
         size="xs"
-        aria-label={isNavigationOpen ? t('app.closeNavigation') : t('app.openNavigation')}
+        aria-label={isNavigationOpen ? 'Close the navigation' : 'Open the navigation'}
       />
-      <a className={classes.home} href="#/start" aria-label={t('app.name')}>
+      <a className={classes.home} href="#/start" aria-label="Apus">
         <Logo />
-        <span className={classes.wordmark}>{t('app.name')}</span>
+        <span className={classes.wordmark}>Apus</span>
       </a>
       <ActiveConnection />
       <Group gap={2} wrap="nowrap" ml="auto">
         <Rates />
         <IconButton
-          label={t('app.palette.open')}
+          label="Commands (Ctrl K)"
           visibleFrom="sm"
           onClick={() => useStore.setState({ question: { type: 'palette' } })}
         >
           <IconCommand size={18} stroke={1.5} />
         </IconButton>
         <IconButton
-          label={t('app.shortcuts.label')}
+          label="Keyboard shortcuts"
           visibleFrom="sm"
           onClick={() => useStore.setState({ question: { type: 'shortcuts' } })}
         >
@@ -63,20 +63,18 @@ function ActiveConnection() {
     <Group gap="xs" wrap="nowrap" className={classes.connection}>
       <StateDot phase={phase} />
       <Text fw={600} size="sm" truncate>
-        {profile.name === '' ? t('connections.unnamed') : profile.name}
+        {profile.name === '' ? 'Unnamed' : profile.name}
       </Text>
       <Text size="xs" c="dimmed" truncate visibleFrom="md" ff="monospace">
         {profile.url}
       </Text>
       {door !== undefined && (
         <Badge variant="default" visibleFrom="lg">
-          {t(`connections.door.${door}`)}
+          {connectionsWords.door[door]}
         </Badge>
       )}
       <Badge variant="default" visibleFrom="lg">
-        {isRecording(profile.id)
-          ? t('connections.recording')
-          : t(`connections.version.v${profile.protocolVersion}`)}
+        {isRecording(profile.id) ? 'Recording' : connectionsWords.version[profile.protocolVersion]}
       </Badge>
       <ConnectionControls profile={profile} />
     </Group>
@@ -88,14 +86,14 @@ function Rates() {
   const { traffic, phase } = useStatus(id);
   if (phase !== 'connected') return null;
   return (
-    <Tooltip label={t('app.rates')}>
+    <Tooltip label="Messages a second, received and sent">
       <Group gap={6} wrap="nowrap" visibleFrom="sm" className={classes.rates} data-testid="rates">
         <IconArrowDown size={14} stroke={2} aria-hidden />
-        <VisuallyHidden>{t('app.receiving')}</VisuallyHidden>
-        <span>{t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}</span>
+        <VisuallyHidden>{'Received: '}</VisuallyHidden>
+        <span>{`${formatRate(traffic.messagesInPerSecond)}/s`}</span>
         <IconArrowUp size={14} stroke={2} aria-hidden />
-        <VisuallyHidden>{t('app.sending')}</VisuallyHidden>
-        <span>{t('app.perSecond', { rate: formatRate(traffic.messagesOutPerSecond) })}</span>
+        <VisuallyHidden>{' Published: '}</VisuallyHidden>
+        <span>{`${formatRate(traffic.messagesOutPerSecond)}/s`}</span>
       </Group>
     </Tooltip>
   );

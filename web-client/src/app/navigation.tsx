@@ -1,9 +1,9 @@
 import { NavLink, ScrollArea } from '@mantine/core';
 import { IconBook2 } from '@tabler/icons-react';
 import { ConnectionList } from '../features/connections/connection-list.tsx';
-import { t } from '../i18n/index.ts';
 import { useStore } from '../state/store.ts';
 import classes from './navigation.module.css';
+import { appWords } from './strings.ts';
 import { VIEWS } from './views.ts';
 
 /** The connections, and the views of the one that is shown. */
@@ -19,13 +19,13 @@ export function Navigation({ close }: { readonly close: () => void }) {
       offsetScrollbars="present"
     >
       <ConnectionList onSelect={close} />
-      <h2 className={classes.heading}>{t('app.viewsLabel')}</h2>
+      <h2 className={classes.heading}>Views</h2>
       <ul className={classes.list}>
         {VIEWS.map(({ id, icon: Icon }) => (
           <li key={id}>
             <NavLink
               href={`#/${id}`}
-              label={t(`app.views.${id}`)}
+              label={appWords.views[id]}
               leftSection={<Icon size={18} stroke={1.5} />}
               active={id === viewId}
               aria-current={id === viewId ? 'page' : undefined}
@@ -38,7 +38,7 @@ export function Navigation({ close }: { readonly close: () => void }) {
           <li>
             <NavLink
               href="portal/"
-              label={t('app.portal')}
+              label="Topics, described"
               leftSection={<IconBook2 size={18} stroke={1.5} />}
               className={classes.link}
             />

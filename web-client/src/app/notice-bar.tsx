@@ -1,7 +1,6 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { t } from '../i18n/index.ts';
 import { useStore } from '../state/store.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { say, useNotice } from '../ui/notice.ts';
@@ -27,7 +26,7 @@ export function NoticeBar() {
               {notice.link.text}
             </Anchor>
           )}
-          <IconButton label={t('app.close')} onClick={() => say(undefined)}>
+          <IconButton label="Close" onClick={() => say(undefined)}>
             <IconX size={16} stroke={1.5} />
           </IconButton>
         </Group>

@@ -1,5 +1,4 @@
 import { type ComponentType, lazy, Suspense } from 'react';
-import { loadViewStrings } from '../i18n/index.ts';
 import { profileOf } from '../state/profiles.ts';
 import { useStore } from '../state/store.ts';
 
@@ -18,14 +17,8 @@ const ConnectionDrawer = loaded(
   () => import('../features/connections/connection-drawer.tsx'),
   'ConnectionDrawer',
 );
-const ImportDialog = loaded(
-  withTexts(() => import('../features/transfer/import-dialog.tsx')),
-  'ImportDialog',
-);
-const ExportDialog = loaded(
-  withTexts(() => import('../features/transfer/export-dialog.tsx')),
-  'ExportDialog',
-);
+const ImportDialog = loaded(() => import('../features/transfer/import-dialog.tsx'), 'ImportDialog');
+const ExportDialog = loaded(() => import('../features/transfer/export-dialog.tsx'), 'ExportDialog');
 const ShortcutsDialog = loaded(() => import('./shortcuts-dialog.tsx'), 'ShortcutsDialog');
 const CommandPalette = loaded(() => import('./command-palette.tsx'), 'CommandPalette');
 
@@ -63,9 +56,4 @@ function loaded<Name extends string, Props>(
 ) {
   DIALOG_LOADS.push(load);
   return lazy(async () => ({ default: (await load())[name] }));
-}
-
-/** The texts of these dialogs come with those of the views. */
-function withTexts<T>(load: () => Promise<T>): () => Promise<T> {
-  return async () => (await Promise.all([load(), loadViewStrings()]))[0];
 }

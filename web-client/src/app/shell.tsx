@@ -1,7 +1,6 @@
 import { AppShell, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
-import { t } from '../i18n/index.ts';
 import { useActiveProfile } from '../state/hooks.ts';
 import { useStore } from '../state/store.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -12,6 +11,7 @@ import { NoticeBar } from './notice-bar.tsx';
 import { DIALOG_LOADS, Questions } from './questions.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
+import { appWords } from './strings.ts';
 import { OVERLAYS_ID } from './theme.ts';
 import { useStorageTrouble } from './use-storage-trouble.ts';
 import { ViewBoundary } from './view-boundary.tsx';
@@ -36,10 +36,7 @@ export function Shell() {
   useStorageTrouble();
   useEffect(() => (isReady ? preload(DIALOG_LOADS, isMessageShown) : undefined), [isReady, isMessageShown]);
   useEffect(() => {
-    document.title = t('app.title', {
-      view: t(`app.views.${viewId}`),
-      connection: profile?.name ?? t('app.name'),
-    });
+    document.title = `${appWords.views[viewId]} · ${profile?.name ?? 'Apus'} · Apus`;
   }, [viewId, profile?.name]);
   return (
     <AppShell
@@ -48,12 +45,12 @@ export function Shell() {
       transitionDuration={isMotionReduced ? 0 : SLIDE_MS}
     >
       <button type="button" className={classes.skip} onClick={skipToContent}>
-        {t('app.skip')}
+        Skip to the content
       </button>
       <AppShell.Header className={classes.header}>
         <Header isNavigationOpen={opened} toggleNavigation={toggle} />
       </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} aria-label={t('app.navigation')}>
+      <AppShell.Navbar className={classes.navbar} aria-label="Connections and views">
         <Navigation close={close} />
       </AppShell.Navbar>
       <AppShell.Main className={classes.main} id="content" tabIndex={-1}>
@@ -61,7 +58,7 @@ export function Shell() {
         <ConnectionBanner />
         {isReady && view !== undefined && (
           <ViewBoundary key={view.id}>
-            <VisuallyHidden component="h1">{t(`app.views.${view.id}`)}</VisuallyHidden>
+            <VisuallyHidden component="h1">{appWords.views[view.id]}</VisuallyHidden>
             <Suspense fallback={<Loading />}>
               <view.Component />
             </Suspense>

@@ -1,41 +1,39 @@
 import { Kbd, Modal, Stack, Switch, Table } from '@mantine/core';
-import { t } from '../i18n/index.ts';
 import { VIEW_IDS } from '../state/view-ids.ts';
 import { SHORTCUT_KEYS, useShortcutsEnabled } from './shortcuts.ts';
+import { appWords } from './strings.ts';
 
 const ACTIONS = ['filter', 'pause', 'subscribe', 'publish', 'help'] as const;
 
 export function ShortcutsDialog({ close }: { readonly close: () => void }) {
   const [isEnabled, setEnabled] = useShortcutsEnabled();
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('app.shortcuts.label')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} title="Keyboard shortcuts" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="md">
         <Table>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th w={130}>{t('app.shortcuts.key')}</Table.Th>
-              <Table.Th>{t('app.shortcuts.action')}</Table.Th>
+              <Table.Th w={130}>Key</Table.Th>
+              <Table.Th>Action</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
             {ACTIONS.map((action) => (
-              <Row key={action} keys={[SHORTCUT_KEYS[action]]} text={t(`app.shortcuts.${action}`)} />
+              <Row key={action} keys={[SHORTCUT_KEYS[action]]} text={appWords.shortcuts[action]} />
             ))}
-            <Row keys={['Ctrl', 'K']} text={t('app.shortcuts.palette')} />
-            <Row keys={['1', '…', String(VIEW_IDS.length)]} text={t('app.shortcuts.views')} />
-            <Row keys={['Ctrl', 'Enter']} text={t('app.shortcuts.send')} />
-            <Row keys={['↑', '↓', 'Home', 'End']} text={t('app.shortcuts.list')} />
-            <Row keys={['Esc']} text={t('app.shortcuts.close')} />
+            <Row keys={['Ctrl', 'K']} text="Find and run any command" />
+            <Row
+              keys={['1', '…', String(VIEW_IDS.length)]}
+              text="Open a view, in the order of the navigation"
+            />
+            <Row keys={['Ctrl', 'Enter']} text="Publish, from anywhere in the publish panel" />
+            <Row keys={['↑', '↓', 'Home', 'End']} text="In lists: up, down, first, last" />
+            <Row keys={['Esc']} text="Close a dialog or the details" />
           </Table.Tbody>
         </Table>
         <Switch
-          label={t('app.shortcuts.enabled')}
-          description={t('app.shortcuts.enabledHint')}
+          label="Single keys are shortcuts"
+          description="Turn it off if you control the page by voice"
           checked={isEnabled}
           onChange={(event) => setEnabled(event.currentTarget.checked)}
         />

@@ -1,7 +1,7 @@
 import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core';
 import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react';
-import { t } from '../i18n/index.ts';
 import { IconButton } from '../ui/icon-button.tsx';
+import { appWords } from './strings.ts';
 import type { IconComponent } from './views.ts';
 
 const ICONS: Readonly<Record<MantineColorScheme, IconComponent>> = {
@@ -17,7 +17,7 @@ export function ThemeMenu() {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <IconButton label={t('app.theme.label')}>
+        <IconButton label="Colours">
           <Current size={18} stroke={1.5} />
         </IconButton>
       </Menu.Target>
@@ -31,7 +31,7 @@ export function ThemeMenu() {
               onClick={() => setColorScheme(scheme)}
               fw={scheme === colorScheme ? 600 : 400}
             >
-              {t(`app.theme.${scheme}`)}
+              {appWords.theme[scheme]}
             </Menu.Item>
           );
         })}

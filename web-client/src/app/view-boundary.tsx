@@ -1,7 +1,6 @@
 import { Button, Center, Code, EmptyState } from '@mantine/core';
 import { IconMoodSad } from '@tabler/icons-react';
 import { Component, type ReactNode } from 'react';
-import { t } from '../i18n/index.ts';
 
 interface ViewBoundaryState {
   readonly error: Error | undefined;
@@ -25,9 +24,13 @@ export class ViewBoundary extends Component<{ readonly children: ReactNode }, Vi
 function Broken({ error, again }: { readonly error: Error; readonly again: () => void }) {
   return (
     <Center h="100%" p="md">
-      <EmptyState icon={<IconMoodSad />} title={t('app.broken')} description={<Code>{error.message}</Code>}>
+      <EmptyState
+        icon={<IconMoodSad />}
+        title="This view has failed"
+        description={<Code>{error.message}</Code>}
+      >
         <Button variant="default" onClick={again}>
-          {t('app.brokenAgain')}
+          Open it again
         </Button>
       </EmptyState>
     </Center>

@@ -7,7 +7,6 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-import { loadViewStrings } from '../i18n/index.ts';
 import type { ViewId } from '../state/view-ids.ts';
 
 /** The component type of a view's icon; every icon of `@tabler/icons-react` fits. */
@@ -18,7 +17,7 @@ export type IconComponent = ComponentType<{
 
 /** A page of the client. It fills the main area, scrolls by itself and reads its data through the hooks of `state`. */
 export interface View {
-  /** Its part of the address (`#/messages`) and the end of its title's key, `app.views.<id>`. */
+  /** Its part of the address (`#/messages`). */
   readonly id: ViewId;
   readonly icon: IconComponent;
   readonly Component: LazyExoticComponent<ComponentType>;
@@ -26,17 +25,17 @@ export interface View {
   readonly load: () => Promise<unknown>;
 }
 
-/** To add a view: its id in `state/view-ids.ts`, an entry here in the same order, its title in `i18n/en/app.ts`. */
+/** To add a view: its id in `state/view-ids.ts`, an entry here in the same order, its title in `strings.ts`. */
 export const VIEWS: readonly View[] = [
   {
     id: 'start',
     icon: IconHome,
-    ...shownFirst(() => import('../features/start/start-view.tsx'), 'StartView'),
+    ...view(() => import('../features/start/start-view.tsx'), 'StartView'),
   },
   {
     id: 'messages',
     icon: IconList,
-    ...shownFirst(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
+    ...view(() => import('../features/messages/messages-view.tsx'), 'MessagesView'),
   },
   {
     id: 'tree',
@@ -98,16 +97,8 @@ export function preload(dialogs: readonly (() => Promise<unknown>)[], isMessageS
   return () => clearTimeout(timer);
 }
 
-/** Loads a view, and the strings of all views but Messages, when it is first opened. */
+/** Loads a view when it is first opened. */
 function view<Name extends string>(
-  load: () => Promise<Record<Name, ComponentType>>,
-  name: Name,
-): Pick<View, 'Component' | 'load'> {
-  return shownFirst(async () => (await Promise.all([load(), loadViewStrings()]))[0], name);
-}
-
-/** Loads a view whose strings are available from the start. */
-function shownFirst<Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,
 ): Pick<View, 'Component' | 'load'> {

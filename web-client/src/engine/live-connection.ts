@@ -20,26 +20,6 @@ export interface Outcome {
   readonly durationMs: number;
 }
 
-/**
- * Many messages of one shape, sent by the worker. In topic and payload `{n}` becomes the number of the message, from 0;
- * in the payload `{now}` becomes the time of sending, in milliseconds since 1970.
- */
-export interface BurstRequest {
-  readonly topic: string;
-  readonly payload: string;
-  readonly qos: Qos;
-  readonly retain: boolean;
-  readonly count: number;
-  readonly ratePerSecond: number;
-  readonly properties?: MessageProperties | undefined;
-}
-
-export interface BurstProgress {
-  readonly sent: number;
-  readonly failed: number;
-  readonly done: boolean;
-}
-
 export type ConnectionPhase =
   | 'idle'
   /** Finding out which door the server is. */
@@ -179,5 +159,4 @@ export interface LiveConnection {
   /** Never rejects. */
   publish(request: PublishRequest): Promise<Outcome>;
   /** Progress comes a few times a second, `done` once. Returns a function that stops it. */
-  burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void;
 }

@@ -1,6 +1,4 @@
 import type {
-  BurstProgress,
-  BurstRequest,
   ConnectionProfile,
   ConnectionStatus,
   FrameKind,
@@ -34,8 +32,6 @@ export type Command =
   | { readonly type: 'retry'; readonly id: string }
   | { readonly type: 'subscriptions'; readonly id: string; readonly subscriptions: readonly Subscription[] }
   | { readonly type: 'publish'; readonly id: string; readonly call: number; readonly request: PublishRequest }
-  | { readonly type: 'burst'; readonly id: string; readonly call: number; readonly request: BurstRequest }
-  | { readonly type: 'stop-burst'; readonly id: string; readonly call: number }
   /** Whether messages stay across a reload. Answered when the page has the stored ones. */
   | { readonly type: 'keep'; readonly id: string; readonly call: number; readonly isKept: boolean }
   /** Removes the messages that would stay. */
@@ -51,8 +47,7 @@ export type Report =
   | { readonly type: 'kept'; readonly id: string; readonly batch: Batch }
   | { readonly type: 'keep-trouble'; readonly kind: KeepTrouble }
   | { readonly type: 'keeping'; readonly call: number }
-  | { readonly type: 'outcome'; readonly call: number; readonly outcome: Outcome }
-  | { readonly type: 'progress'; readonly call: number; readonly progress: BurstProgress };
+  | { readonly type: 'outcome'; readonly call: number; readonly outcome: Outcome };
 
 /** The fate of a published message. */
 export interface PublishOutcome extends PublishFate {

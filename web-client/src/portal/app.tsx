@@ -3,18 +3,15 @@ import { type Fetched, fetchDocument } from './document/fetch-document.ts';
 import { Refused } from './refused.tsx';
 import { Shell } from './shell.tsx';
 import { text } from './strings.ts';
-import type { Credentials } from './try/try-client.ts';
-
-const NO_CREDENTIALS: Credentials = { username: '', password: '' };
 
 /** The page: its document, or why there is none. */
 export function App({ documentUrl }: { readonly documentUrl: string }) {
-  const [credentials, setCredentials] = useState(NO_CREDENTIALS);
+  const [token, setToken] = useState('');
   const [fetched, setFetched] = useState<Fetched | undefined>();
   const ask = useCallback(
-    async (token: string) => {
-      const answer = await fetchDocument(documentUrl, token);
-      setFetched(answer);
+    async (given: string) => {
+      setToken(given);
+      setFetched(await fetchDocument(documentUrl, given));
     },
     [documentUrl],
   );
@@ -32,15 +29,11 @@ export function App({ documentUrl }: { readonly documentUrl: string }) {
         hasToken={fetched.hasToken}
         reason={fetched.reason}
         tokenHelp={fetched.tokenHelp}
-        onToken={(password) => {
-          setCredentials({ username: '', password });
-          return ask(password);
-        }}
+        onToken={ask}
       />
     );
-  if (fetched.is === 'failed') return <Failed fetched={fetched} onAgain={() => ask(credentials.password)} />;
-  const { document } = fetched;
-  return <Shell {...{ document, documentUrl, credentials }} onCredentials={setCredentials} />;
+  if (fetched.is === 'failed') return <Failed fetched={fetched} onAgain={() => ask(token)} />;
+  return <Shell document={fetched.document} documentUrl={token === '' ? documentUrl : undefined} />;
 }
 
 interface FailedProps {

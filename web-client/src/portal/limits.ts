@@ -30,15 +30,3 @@ export const EXAMPLES_MAX = 20;
 
 /** Characters of an example, and of a snippet with it. */
 export const EXAMPLE_LENGTH_MAX = 100_000;
-
-/** Listed messages; the oldest are dropped. */
-export const MESSAGES_SHOWN = 50;
-
-/** Characters of a payload in that list. */
-export const PAYLOAD_LENGTH_MAX = 4_000;
-
-/** Messages after which the page unsubscribes: a busy topic would keep the browser busy as well. */
-export const MESSAGES_MAX = 1_000;
-
-/** Milliseconds that the page waits for the broker's answer. */
-export const ANSWER_MS_MAX = 15_000;

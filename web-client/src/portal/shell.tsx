@@ -5,19 +5,17 @@ import { jsonOf } from './document/read-document.ts';
 import { text } from './strings.ts';
 import { TopicList } from './topic-list.tsx';
 import { TopicView } from './topic-view.tsx';
-import type { Credentials } from './try/try-client.ts';
 import { Brand } from './ui/brand.tsx';
 import { addressIn, useHash } from './ui/location.ts';
 
 interface ShellProps {
   readonly document: PortalDocument;
-  readonly documentUrl: string;
-  readonly credentials: Credentials;
-  onCredentials(credentials: Credentials): void;
+  /** Undefined: a link sends no token, so the fetched document is downloaded. */
+  readonly documentUrl: string | undefined;
 }
 
 /** The list of topics, and the one that the address of the page names. */
-export function Shell({ document, documentUrl, credentials, onCredentials }: ShellProps) {
+export function Shell({ document, documentUrl }: ShellProps) {
   const address = addressIn(useHash());
   const topic = document.topics.find((each) => each.address === address);
   const [serverName, setServerName] = useState(document.servers[0]?.name);
@@ -48,7 +46,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
           {document.title}
         </a>
         {document.version !== '' && <span className="quiet">{text.version(document.version)}</span>}
-        <DocumentLink document={document} url={credentials.password === '' ? documentUrl : undefined} />
+        <DocumentLink document={document} url={documentUrl} />
       </header>
       <div className="columns">
         <TopicList document={document} current={topic} />
@@ -56,11 +54,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
           {topic === undefined ? (
             <About document={document} unknown={address} />
           ) : (
-            <TopicView
-              key={topic.address}
-              {...{ topic, document, server, credentials, onCredentials }}
-              onServer={setServerName}
-            />
+            <TopicView key={topic.address} {...{ topic, document, server }} onServer={setServerName} />
           )}
         </main>
       </div>
@@ -68,13 +62,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
   );
 }
 
-interface DocumentLinkProps {
-  readonly document: PortalDocument;
-  /** Undefined: a link sends no token, so the fetched document is downloaded. */
-  readonly url: string | undefined;
-}
-
-function DocumentLink({ document, url }: DocumentLinkProps) {
+function DocumentLink({ document, url }: Pick<ShellProps, 'document'> & { url: string | undefined }) {
   const [file, setFile] = useState<string>();
   useEffect(() => {
     if (url !== undefined) return;

@@ -15,7 +15,7 @@ export const text = {
   leftOut: (count: number) => `The document has ${count} more, which are not listed.`,
   none: 'No topic fits.',
   empty: 'The document describes no topic.',
-  choose: 'Choose a topic to see its payload, programs for it, and to try it.',
+  choose: 'Choose a topic to see its payload, and programs for it.',
   unknownTopic: (address: string) => `This document describes no topic “${address}”.`,
   getToken: 'How to get a token',
   noToken: 'Clients need no token here.',
@@ -30,8 +30,7 @@ export const text = {
   maySubscribe: 'May subscribe',
   link: 'Link to this topic',
   parameters: 'Parameters',
-  parameterHelp:
-    'Leave a field empty to receive all values. Programs and “Try it” below use what you fill in.',
+  parameterHelp: 'Leave a field empty to receive all values. The programs below use what you fill in.',
   allValues: 'all',
   forExample: (values: string) => `For example ${values}`,
   payload: 'Payload',
@@ -69,24 +68,7 @@ export const text = {
     '10m': 'ten minutes ago',
     '1d': 'a day ago',
   },
-  tryIt: 'Try it',
-  tryHelp: 'The page connects with your own token, which it forgets when it is closed.',
-  userName: 'User name',
-  userHelp: 'any, with a token',
   token: 'Token or password',
-  tokenOptional: 'empty where the broker asks for none',
-  listen: 'Listen',
-  stop: 'Stop listening',
-  send: 'Publish',
-  payloadToSend: 'Payload to publish',
-  exampleToSend: 'Example',
-  ownPayload: 'own payload',
-  received: 'Received messages',
-  nothingReceived: 'Nothing has come yet.',
-  emptyPayload: '(empty)',
-  binaryPayload: (bytes: number) => `(${bytes} bytes that are no text)`,
-  recovered: 'from the past',
-  retained: 'retained',
   refused: {
     title: 'Your credentials',
     ask: 'This document is for holders of a token with which a client may connect.',
@@ -101,37 +83,6 @@ export const text = {
     again: 'Try again',
   },
 } as const;
-
-/** States and answers of “Try it”. */
-export const tryText = {
-  connecting: 'Connecting …',
-  listening: (filter: string) => `Listening to ${filter}.`,
-  stopped: 'Stopped.',
-  stoppedAt: (count: number) => `Stopped after ${count} messages.`,
-  publishing: 'Publishing …',
-  accepted: (topic: string) => `The broker has accepted the message to ${topic}.`,
-  noSubscribers: 'No other client subscribes to it.',
-  closed: 'The broker has closed the connection.',
-  noConnection:
-    'There is no connection: the address is wrong, the server does not answer, or it refuses the token before MQTT begins.',
-  noAnswer: 'The broker does not answer.',
-  refusedConnect: 'The broker refuses the connection',
-  refusedSubscribe: (filter: string) => `The broker refuses the subscription to ${filter}`,
-  refusedPublish: (topic: string) => `The broker refuses the message to ${topic}`,
-  ended: 'The broker has ended the connection',
-  invalidTopic: (topic: string) =>
-    `“${topic}” is no topic to publish to: fill in the parameters without +, # and empty levels.`,
-  /** By reason code: what it means here. Other codes have the specification's name. */
-  reasons: {
-    131: 'Not taken by this broker',
-    135: 'Not authorised: your token does not allow it',
-    137: 'Server busy: try again later',
-    152: 'An administrator has ended it',
-    153: 'Payload format invalid: the schema of the topic does not allow this payload',
-    159: 'Too many connections in a short time',
-  } as Readonly<Record<number, string>>,
-  code: (code: number) => `0x${code.toString(16).toUpperCase().padStart(2, '0')}`,
-};
 
 /** Words for schemas. */
 export const schemaText = {

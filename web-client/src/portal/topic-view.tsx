@@ -8,8 +8,6 @@ import { Programs } from './programs.tsx';
 import { SchemaView } from './schema/schema-view.tsx';
 import { StreamPast } from './stream-past.tsx';
 import { text } from './strings.ts';
-import type { Credentials } from './try/try-client.ts';
-import { TryView } from './try/try-view.tsx';
 import { linkTo } from './ui/location.ts';
 import { Prose } from './ui/prose.tsx';
 
@@ -17,13 +15,11 @@ interface TopicViewProps {
   readonly topic: PortalTopic;
   readonly document: PortalDocument;
   readonly server: PortalServer | undefined;
-  readonly credentials: Credentials;
   onServer(name: string): void;
-  onCredentials(credentials: Credentials): void;
 }
 
 /** Everything about one topic. */
-export function TopicView({ topic, document, server, credentials, onServer, onCredentials }: TopicViewProps) {
+export function TopicView({ topic, document, server, onServer }: TopicViewProps) {
   const [values, setValues] = useState<Values>({});
   const [rewind, setRewind] = useState('');
   const begins = topic.stream === undefined || rewind === '' ? undefined : rewind;
@@ -66,16 +62,10 @@ export function TopicView({ topic, document, server, credentials, onServer, onCr
         <TokenHelp document={document} />
       </section>
       {server !== undefined && (
-        <>
-          <section aria-labelledby="programs">
-            <h2 id="programs">{text.programs}</h2>
-            <Programs {...{ topic, values, server, onServer }} rewind={begins} servers={document.servers} />
-          </section>
-          <section aria-labelledby="try">
-            <h2 id="try">{text.tryIt}</h2>
-            <TryView {...{ topic, values, server, credentials, onCredentials }} rewind={begins} />
-          </section>
-        </>
+        <section aria-labelledby="programs">
+          <h2 id="programs">{text.programs}</h2>
+          <Programs {...{ topic, values, server, onServer }} rewind={begins} servers={document.servers} />
+        </section>
       )}
     </article>
   );

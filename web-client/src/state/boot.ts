@@ -1,6 +1,5 @@
 import { sharedProfile } from '../engine/share.ts';
 import type { ConnectionProfile } from '../engine/types.ts';
-import { t } from '../i18n/index.ts';
 import { database } from './database.ts';
 import { type Endpoint, endpointProfile, endpointProfileId, loadSite } from './endpoints.ts';
 import { connectProfile, keepMessages, profileOf } from './profiles.ts';
@@ -69,6 +68,6 @@ function servedProfile(
   const id = endpointProfileId(endpoint.door, index);
   const known = stored.find((profile) => profile.id === id);
   if (known !== undefined) return { ...known, url: endpoint.url, door: endpoint.door };
-  const name = endpoint.name ?? t(`connections.served.${endpoint.door}`);
+  const name = endpoint.name ?? `This broker${endpoint.door === 'gateway' ? ', gateway door' : ''}`;
   return endpointProfile(endpoint, id, name);
 }

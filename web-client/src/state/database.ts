@@ -30,7 +30,6 @@ export interface StoredDecoder {
   /** When it was made: the older one is asked first. */
   readonly atMs: number;
   readonly filter: string;
-  readonly kind: string;
   readonly schemas: readonly { readonly name: string; readonly text: string }[];
   readonly messageType: string;
 }

@@ -1,6 +1,5 @@
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { t } from '../i18n/index.ts';
 import { IconButton } from './icon-button.tsx';
 
 interface CopyButtonProps {
@@ -14,7 +13,7 @@ export function CopyButton({ text, label }: CopyButtonProps) {
   const Icon = copied ? IconCheck : IconCopy;
   return (
     <IconButton
-      label={copied ? t('app.copied') : (label ?? t('app.copy'))}
+      label={copied ? 'Copied' : (label ?? 'Copy')}
       onClick={() => copy(typeof text === 'string' ? text : text())}
     >
       <Icon size={16} stroke={1.5} />

@@ -56,3 +56,15 @@ export function formatMinute(atMs: number): string {
 export function formatDateTime(atMs: number): string {
   return `${date.format(atMs)}, ${formatTime(atMs).slice(0, 8)}`;
 }
+
+/** The text for one, or for another number. */
+export function plural(count: number, one: string, other: string): string {
+  return count === 1 ? one : other;
+}
+
+/** A text of a table, with its values in the place of `{{name}}`. */
+export function fill(text: string, values: object): string {
+  return text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) =>
+    String((values as Readonly<Record<string, unknown>>)[name] ?? placeholder),
+  );
+}

@@ -2,9 +2,8 @@ import { useElementSize } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import type { PacketField } from '../engine/inspect/field.ts';
 import { inspectPacket } from '../engine/inspect/inspect-packet.ts';
-import { t } from '../i18n/index.ts';
 import { CopyButton } from './copy-button.tsx';
-import { formatBytes } from './format.ts';
+import { formatBytes, plural } from './format.ts';
 import classes from './packet-inspector.module.css';
 import { visibleText } from './visible-text.ts';
 
@@ -40,9 +39,7 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
   return (
     <div className={classes.inspector} ref={ref}>
       <table className={classes.fields}>
-        <caption className={classes.caption}>
-          {t('ui.packetCaption', { name, size: formatBytes(bytes.length) })}
-        </caption>
+        <caption className={classes.caption}>{`${name}, ${formatBytes(bytes.length)}`}</caption>
         <tbody>
           {fields.map((field) => (
             <tr
@@ -55,19 +52,19 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
                 {field.name}
               </th>
               <td>{visibleText(field.value.slice(0, VALUE_LENGTH_MAX))}</td>
-              <td className={classes.place}>
-                {t('ui.place', { offset: field.offset, length: field.length })}
-              </td>
+              <td className={classes.place}>{`${field.offset} +${field.length}`}</td>
             </tr>
           ))}
         </tbody>
       </table>
       {all.length > FIELDS_MAX && (
-        <p className={classes.more}>{t('ui.moreFields', { count: all.length - FIELDS_MAX })}</p>
+        <p className={classes.more}>
+          {`${all.length - FIELDS_MAX} more ${plural(all.length - FIELDS_MAX, 'field is', 'fields are')} not shown`}
+        </p>
       )}
       <div className={classes.bytesHead}>
-        <span>{t('ui.bytes')}</span>
-        <CopyButton text={() => hexOf(bytes)} label={t('ui.copyHex')} />
+        <span>Bytes</span>
+        <CopyButton text={() => hexOf(bytes)} label="Copy the bytes in hexadecimal" />
       </div>
       <Bytes
         bytes={bytes}
@@ -78,7 +75,7 @@ export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps
       />
       {bytes.length > SHOWN_BYTES_MAX && (
         <p className={classes.more}>
-          {t('ui.moreBytes', { size: formatBytes(bytes.length - SHOWN_BYTES_MAX) })}
+          {`${formatBytes(bytes.length - SHOWN_BYTES_MAX)} more are not shown; copying takes all.`}
         </p>
       )}
     </div>
@@ -99,7 +96,7 @@ function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
-    <div className={classes.bytes} role="group" tabIndex={0} aria-label={t('ui.bytes')}>
+    <div className={classes.bytes} role="group" tabIndex={0} aria-label="Bytes">
       {rows.map((start) => (
         <div key={start} className={classes.byteRow}>
           <span className={classes.address}>{start.toString(16).padStart(4, '0')}</span>

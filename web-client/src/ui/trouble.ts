@@ -1,7 +1,8 @@
 import { reasonCodeName } from '@apus/mqtt/reason-codes';
 import type { Trouble } from '../engine/types.ts';
-import { reasons } from '../i18n/en/reasons.ts';
-import { t } from '../i18n/index.ts';
+import { fill } from './format.ts';
+import { reasons } from './reasons.ts';
+import { troubles } from './troubles.ts';
 
 type ReasonKey = keyof typeof reasons;
 
@@ -49,8 +50,7 @@ export function troubleSentence({ title, advice, detail }: TroubleWords): string
 export function troubleWords({ kind, code, detail }: Trouble): TroubleWords {
   if (kind === 'reason') return { ...reasonWords(code ?? 0x80), detail };
   if (kind === 'closed') return { ...closeWords(code), detail };
-  const key = KIND_KEYS[kind];
-  return { title: t(`troubles.${key}.title`), advice: t(`troubles.${key}.advice`), detail };
+  return { ...troubles[KIND_KEYS[kind]], detail };
 }
 
 /** A reason code in words, with its number in front. */
@@ -58,20 +58,16 @@ export function reasonWords(code: number): { readonly title: string; readonly ad
   const hex = code.toString(16).padStart(2, '0');
   const key = `x${hex}`;
   if (!isReasonKey(key)) {
-    return {
-      title: t('troubles.unknownReason.title', { code: `0x${hex}` }),
-      advice: t('troubles.unknownReason.advice'),
-    };
+    return { title: `Reason code 0x${hex}`, advice: 'MQTT does not know this code.' };
   }
-  return { title: `0x${hex.toUpperCase()} ${reasonCodeName(code)}`, advice: t(`reasons.${key}`) };
+  return { title: `0x${hex.toUpperCase()} ${reasonCodeName(code)}`, advice: reasons[key] };
 }
 
 function closeWords(code: number | undefined): { readonly title: string; readonly advice: string } {
-  if (code === undefined) return { title: t('troubles.lost.title'), advice: t('troubles.lost.advice') };
-  if (code === 1006)
-    return { title: t('troubles.unreachable.title'), advice: t('troubles.unreachable.advice') };
+  if (code === undefined) return troubles.lost;
+  if (code === 1006) return troubles.unreachable;
   const key = Object.hasOwn(CLOSE_KEYS, code) ? CLOSE_KEYS[code as keyof typeof CLOSE_KEYS] : 'closed';
-  return { title: t(`troubles.${key}.title`, { code }), advice: t(`troubles.${key}.advice`) };
+  return { title: fill(troubles[key].title, { code }), advice: troubles[key].advice };
 }
 
 function isReasonKey(key: string): key is ReasonKey {

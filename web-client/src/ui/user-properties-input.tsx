@@ -1,7 +1,6 @@
 import { Button, Group, Input, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import type { UserProperties } from '../engine/types.ts';
-import { t } from '../i18n/index.ts';
 import { IconButton } from './icon-button.tsx';
 
 interface UserPropertiesInputProps {
@@ -23,22 +22,22 @@ export function UserPropertiesInput({ label, value, onChange, disabled = false }
           <Group key={index} gap={4} wrap="nowrap">
             <TextInput
               flex={1}
-              aria-label={t('ui.propertyName', { number: index + 1 })}
-              placeholder={t('ui.name')}
+              aria-label={`Name of property ${index + 1}`}
+              placeholder="Name"
               value={name}
               disabled={disabled}
               onChange={(event) => change(index, [event.currentTarget.value, entry])}
             />
             <TextInput
               flex={2}
-              aria-label={t('ui.propertyValue', { number: index + 1 })}
-              placeholder={t('ui.value')}
+              aria-label={`Value of property ${index + 1}`}
+              placeholder="Value"
               value={entry}
               disabled={disabled}
               onChange={(event) => change(index, [name, event.currentTarget.value])}
             />
             <IconButton
-              label={t('ui.removeProperty', { number: index + 1 })}
+              label={`Remove property ${index + 1}`}
               disabled={disabled}
               onClick={() => onChange(value.toSpliced(index, 1))}
             >
@@ -54,7 +53,7 @@ export function UserPropertiesInput({ label, value, onChange, disabled = false }
           w="fit-content"
           onClick={() => onChange([...value, ['', '']])}
         >
-          {t('ui.addProperty')}
+          Add a property
         </Button>
       </Stack>
     </Input.Wrapper>

@@ -5,7 +5,7 @@ import type { Authenticator, Authorizer } from '@apus/broker';
 import { startDoors } from '@apus/cli';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import type { BurstProgress, Door, LoggedPacket } from '../../src/engine/types.ts';
+import type { Door, LoggedPacket } from '../../src/engine/types.ts';
 import { bytes, profileFor, startBroker, subscriptionFor, TestConnection, urlOf } from '../support/engine.ts';
 
 const DOORS: readonly Door[] = ['node', 'gateway'];
@@ -123,37 +123,6 @@ describe.each(DOORS)('at the %s door', (door) => {
     expect(second.status?.session?.sessionPresent).toBe(true);
     expect(second.received[0]?.text()).toBe('meanwhile');
   });
-
-  test('a burst numbers its messages, and reports its end once', async () => {
-    const node = await startBroker();
-    const subscription = subscriptionFor('burst/#');
-    const test = new TestConnection(
-      profileFor(urlOf(node, door), { door, subscriptions: [subscription] }),
-    ).open();
-    await test.granted(subscription.id);
-    const ends = await new Promise<number>((resolve) => {
-      let count = 0;
-      const request = {
-        topic: 'burst/{n}',
-        payload: 'number {n}',
-        qos: 1,
-        retain: false,
-        count: 20,
-        ratePerSecond: 1_000,
-      } as const;
-      test.connection.burst(request, ({ done, sent, failed }) => {
-        if (!done) return;
-        expect([sent, failed]).toEqual([20, 0]);
-        count += 1;
-        void test.until(({ received }) => received.length === 20).then(() => resolve(count));
-      });
-    });
-    expect(ends).toBe(1);
-    expect(test.received.map(({ topic }) => topic)).toEqual(
-      Array.from({ length: 20 }, (_, index) => `burst/${index}`),
-    );
-    expect(test.received[7]?.text()).toBe('number 7');
-  });
 });
 
 test('an invalid URL is reported before a socket is made', async () => {
@@ -243,19 +212,13 @@ test('without a connection a publish fails at once, and says so', async () => {
   expect(outcome).toMatchObject({ ok: false, trouble: { kind: 'offline' } });
 });
 
-test('with MQTT 3.1.1 a burst sends nothing that is larger than what is known of the server', async () => {
+test('with MQTT 3.1.1 a publish that is larger than what is known of the server is not sent', async () => {
   const node = await startBroker();
   const test = new TestConnection(profileFor(node.url, { protocolVersion: 4 })).open({}, 20);
   await test.until(({ status }) => status?.phase === 'connected');
-  const request = { topic: 'burst', qos: 1, retain: false } as const;
-  // Fixed header 2, topic 2 + 5, packet identifier 2: one byte more than 20 with a number of two digits.
-  const progress = await new Promise<BurstProgress>((resolve) => {
-    test.connection.burst(
-      { ...request, payload: '12345678{n}', count: 12, ratePerSecond: 1_000 },
-      (told) => told.done && resolve(told),
-    );
-  });
-  expect(progress).toEqual({ sent: 10, failed: 2, done: true });
+  const request = { topic: 'large', qos: 1, retain: false } as const;
+  // Fixed header 2, topic 2 + 5, packet identifier 2: 20 bytes with a payload of nine.
+  expect((await test.connection.publish({ ...request, payload: bytes('123456789') })).ok).toBe(true);
   const { ok, trouble } = await test.connection.publish({ ...request, payload: bytes('1234567890') });
   expect({ ok, kind: trouble?.kind }).toEqual({ ok: false, kind: 'too-large' });
   expect(test.status?.phase).toBe('connected');

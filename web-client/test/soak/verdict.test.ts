@@ -121,7 +121,7 @@ describe('the options of a soak run', () => {
     [['--minutes', '0'], '--minutes wants a number above 0, not “0”'],
     [['--rate', '1.5'], '--rate wants a whole number above 0, not “1.5”'],
     [['--door', 'back'], '--door knows node, gateway, not “back”'],
-    [['--views', 'tree,cellar'], '--views knows messages, tree, charts, packets, not “cellar”'],
+    [['--views', 'tree,cellar'], '--views knows messages, tree, charts, wire, not “cellar”'],
   ])('%j are refused', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });

@@ -3,7 +3,6 @@ import { readLayout } from '../../src/state/layout.ts';
 
 const AT_START = {
   isPublishFolded: true,
-  messageColumns: undefined,
   subscriptionsPx: undefined,
   publishPx: undefined,
   areSectionsOpen: false,
@@ -17,10 +16,9 @@ test('without anything stored the page is as at the start', () => {
 });
 
 test('of the stored values only valid ones are taken', () => {
-  const stored = { isPublishFolded: 'yes', messageColumns: ['time', 7], publishPx: '9px' };
+  const stored = { isPublishFolded: 'yes', publishPx: '9px' };
   expect(readLayout({ ...stored, subscriptionsPx: 250, hidesPings: true })).toEqual({
     ...AT_START,
-    messageColumns: ['time'],
     subscriptionsPx: 250,
     hidesPings: true,
   });

@@ -10,6 +10,7 @@ test.each([
   ['a\u00A0b\u3000', 'a\\u{a0}b\\u{3000}'],
   ['tab\there', 'tab\\u{9}here'],
   ['\u{E0041}tag', '\\u{e0041}tag'],
+  [`a${'\u0301'.repeat(10)}`, `a${'\u0301'.repeat(8)}${'\\u{301}'.repeat(2)}`],
 ])('%j is shown as %s', (text, shown) => {
   expect(visibleText(text)).toBe(shown);
 });

@@ -14,8 +14,7 @@ const CONTENT_SECURITY_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
-  // The page sends the visitor's own token to the broker that the document names.
-  "connect-src 'self' ws: wss:",
+  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');

@@ -1,8 +1,6 @@
 import type { IConnackPacket, MqttClient, Packet } from 'mqtt';
 import type { Batch } from '../protocol.ts';
 import type {
-  BurstProgress,
-  BurstRequest,
   ConnectionPhase,
   ConnectionProfile,
   ConnectionStatus,
@@ -17,7 +15,6 @@ import type {
   Trouble,
 } from '../types.ts';
 import { Batcher } from './batcher.ts';
-import { startBurst } from './burst.ts';
 import { detectDoor, doorOfUrl, troubleOfUrl, withToken } from './doors.ts';
 import { DropWatch } from './drop-watch.ts';
 import { endClient } from './end-client.ts';
@@ -137,11 +134,6 @@ export class HostConnection {
     }
     const offline = trouble('offline', this.#environment.now());
     return Promise.resolve({ ok: false, reasonCode: undefined, trouble: offline, durationMs: 0 });
-  }
-
-  burst(request: BurstRequest, progress: (progress: BurstProgress) => void): () => void {
-    const { now, later } = this.#environment;
-    return startBurst(request, { publish: (message) => this.publish(message), progress, now, later });
   }
 
   async keep(isKept: boolean): Promise<void> {

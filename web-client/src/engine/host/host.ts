@@ -7,7 +7,6 @@ export class Host {
   readonly #environment: HostEnvironment;
   readonly #report: (report: Report, moved: readonly Transferable[]) => void;
   readonly #connections = new Map<string, HostConnection>();
-  readonly #bursts = new Map<number, () => void>();
 
   /** @param report `moved` are the buffers that are transferred with the report */
   constructor(
@@ -55,19 +54,7 @@ export class Host {
         void connection
           .publish(request)
           .then((outcome) => this.#report({ type: 'outcome', call, outcome }, []));
-        break;
       }
-      case 'burst': {
-        const { call, request } = command;
-        const stop = connection.burst(request, (progress) => {
-          if (progress.done) this.#bursts.delete(call);
-          this.#report({ type: 'progress', call, progress }, []);
-        });
-        this.#bursts.set(call, stop);
-        break;
-      }
-      case 'stop-burst':
-        this.#bursts.get(command.call)?.();
     }
   }
 

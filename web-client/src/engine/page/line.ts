@@ -1,12 +1,11 @@
 import type { Command, Report } from '../protocol.ts';
-import type { BurstProgress, BurstRequest, Outcome, PublishRequest } from '../types.ts';
+import type { Outcome, PublishRequest } from '../types.ts';
 
 /** The page's end of the link to the host: a worker's port, or in a test the host itself. */
 export class Line {
   readonly #post: (command: Command) => void;
   readonly #publishes = new Map<number, (outcome: Outcome) => void>();
   readonly #keeps = new Map<number, () => void>();
-  readonly #bursts = new Map<number, (progress: BurstProgress) => void>();
   #calls = 0;
 
   constructor(post: (command: Command) => void) {
@@ -33,13 +32,6 @@ export class Line {
     });
   }
 
-  burst(id: string, request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void {
-    const call = this.#nextCall();
-    this.#bursts.set(call, onProgress);
-    this.#post({ type: 'burst', id, call, request });
-    return () => this.#post({ type: 'stop-burst', id, call });
-  }
-
   /** Passes an answer to its caller. */
   answered(report: Extract<Report, { readonly call: number }>): void {
     if (report.type === 'keeping') {
@@ -47,13 +39,8 @@ export class Line {
       this.#keeps.delete(report.call);
       return;
     }
-    if (report.type === 'outcome') {
-      this.#publishes.get(report.call)?.(report.outcome);
-      this.#publishes.delete(report.call);
-      return;
-    }
-    this.#bursts.get(report.call)?.(report.progress);
-    if (report.progress.done) this.#bursts.delete(report.call);
+    this.#publishes.get(report.call)?.(report.outcome);
+    this.#publishes.delete(report.call);
   }
 
   #nextCall(): number {

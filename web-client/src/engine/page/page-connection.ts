@@ -3,8 +3,6 @@ import { BoundedMessageLog } from '../log/message-log.ts';
 import { BoundedPacketLog } from '../log/packet-log.ts';
 import type { Batch } from '../protocol.ts';
 import type {
-  BurstProgress,
-  BurstRequest,
   ConnectionProfile,
   LiveConnection,
   Outcome,
@@ -75,10 +73,6 @@ export class PageConnection implements LiveConnection {
 
   publish(request: PublishRequest): Promise<Outcome> {
     return this.#line.publish(this.id, request);
-  }
-
-  burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void {
-    return this.#line.burst(this.id, request, onProgress);
   }
 
   /** Messages that stayed across a reload. */

@@ -1,6 +1,5 @@
 import { Code, Text, Title } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { isServed } from '../../state/endpoints.ts';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
@@ -23,17 +22,22 @@ export function AdminView() {
   const isCloud =
     api === undefined || api.isDeployment || (isElsewhere && (door ?? profile.door) === 'gateway');
   const introOf = (of: typeof api): string => {
-    if (of === undefined) return t('admin.introNone');
-    return t(of.isDeployment ? 'admin.introDeployment' : 'admin.intro', { host: new URL(of.url).host });
+    if (of === undefined)
+      return 'This page was served as static files, so it has no broker whose numbers it could show.';
+    return of.isDeployment
+      ? `The deployment at ${new URL(of.url).host}, as it was when this page asked. Each answer is billed, so the page asks again only when you do.`
+      : `The numbers of the broker at ${new URL(of.url).host}, over both of its doors, every two seconds.`;
   };
   return (
     <div className={classes.view}>
       <Title order={2} size="h4">
-        {t('admin.title')}
+        Admin
       </Title>
       <Text size="sm" c="dimmed" mb="md">
         {introOf(api)}
-        {api?.isDeployment === false && isElsewhere && ` ${t('admin.elsewhere', { name: profile.name })}`}
+        {api?.isDeployment === false &&
+          isElsewhere &&
+          ` ${`“${profile.name}” is connected to another broker.`}`}
       </Text>
       {isCloud && api?.isDeployment !== true && <CloudCard hasApi={false} />}
       {api?.access === 'closed' && <Closed />}
@@ -71,10 +75,11 @@ function Closed() {
   return (
     <section className={classes.card} aria-labelledby="admin-closed">
       <h3 className={classes.heading} id="admin-closed">
-        {t('admin.closed')}
+        The API of this broker is closed
       </h3>
       <Text size="sm" mb="xs">
-        {t('admin.closedText')}
+        Other machines can connect, or clients need a password: then the API opens only with a key. Start the
+        broker with one:
       </Text>
       <Code block>{'openssl rand -base64 24 > api.key\napus serve … --api-key-file api.key'}</Code>
     </section>

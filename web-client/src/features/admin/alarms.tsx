@@ -2,11 +2,11 @@ import type { Alarm } from '@apus/api';
 import { Alert, Button, List } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
+import { observingWords } from './observing-strings.ts';
 import { SystemsTable } from './systems-table.tsx';
 import { usePoll } from './use-poll.ts';
 
@@ -29,15 +29,13 @@ export function AlarmsAlert({ api }: { readonly api: AdminApi }) {
       role="status"
       icon={<IconAlertTriangle size={18} stroke={1.75} />}
       styles={{ label: { color: 'var(--mantine-color-text)' } }}
-      title={t('admin.observing.alarms.tab')}
+      title="Alarms"
     >
       <List size="sm" spacing={2}>
         {value.slice(0, SHOWN_MAX).map(({ node, name, message }) => (
           <List.Item key={`${node} ${name}`}>{visibleText(message)}</List.Item>
         ))}
-        {value.length > SHOWN_MAX && (
-          <List.Item>{t('admin.observing.alarms.more', { count: value.length - SHOWN_MAX })}</List.Item>
-        )}
+        {value.length > SHOWN_MAX && <List.Item>{`and ${value.length - SHOWN_MAX} more`}</List.Item>}
       </List>
     </Alert>
   );
@@ -56,7 +54,7 @@ export function AlarmsTables({ api }: { readonly api: AdminApi }) {
       <AlarmsTable key={round} api={api} isActive={false} />
       {!api.isDeployment && (
         <Button variant="default" size="xs" mt="xs" onClick={() => void clear().catch(() => {})}>
-          {t('admin.observing.alarms.clear')}
+          Forget those that are over
         </Button>
       )}
     </>
@@ -74,9 +72,9 @@ function AlarmsTable({ api, isActive }: { readonly api: AdminApi; readonly isAct
     <SystemsTable<Alarm>
       api={api}
       path={`/alarms?activated=${isActive}`}
-      label={t(isActive ? 'admin.observing.alarms.active' : 'admin.observing.alarms.past')}
-      columns={columns.map((name) => t(`admin.observing.alarms.columns.${name}`))}
-      empty={t(isActive ? 'admin.observing.alarms.none' : 'admin.observing.alarms.noPast')}
+      label={isActive ? 'Now' : 'Over'}
+      columns={columns.map((name) => observingWords.alarms.columns[name])}
+      empty={isActive ? 'There is no alarm.' : 'No alarm is over.'}
       row={({ node, name, message, activate_at, deactivate_at, count }) => (
         <tr key={`${node} ${name} ${activate_at}`}>
           <td className={classes.why}>{visibleText(message)}</td>

@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { type AdminApi, ApiError, BAN_KINDS, type BanKind } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
+import { adminWords } from './strings.ts';
 
 /** How long a ban lasts, in milliseconds; undefined until it is lifted. */
 const DURATIONS = {
@@ -45,49 +45,46 @@ export function BanDialog({ api, whom, close, done }: BanDialogProps) {
     }
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('admin.ban.title')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} title="Keep a client out" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={(event) => void ban(event)}>
         <Stack gap="sm">
           {error !== undefined && <Refusal error={error} />}
           <Select
-            label={t('admin.columns.kind')}
-            data={BAN_KINDS.map((value) => ({ value, label: t(`admin.ban.kinds.${value}`) }))}
+            label="Kind"
+            data={BAN_KINDS.map((value) => ({ value, label: adminWords.ban.kinds[value] }))}
             value={kind}
             onChange={(value) => setKind(BAN_KINDS.find((known) => known === value) ?? 'clientid')}
           />
           <TextInput
-            label={t('admin.columns.who')}
-            description={t(`admin.ban.hints.${kind}`)}
+            label="Who"
+            description={adminWords.ban.hints[kind]}
             spellCheck={false}
             data-autofocus
             value={who}
             onChange={(event) => setWho(event.currentTarget.value)}
           />
           <Select
-            label={t('admin.ban.duration')}
-            data={DURATION_NAMES.map((value) => ({ value, label: t(`admin.ban.durations.${value}`) }))}
+            label="For how long"
+            data={DURATION_NAMES.map((value) => ({ value, label: adminWords.ban.durations[value] }))}
             value={duration}
             onChange={(value) => setDuration(DURATION_NAMES.find((known) => known === value) ?? 'hour')}
           />
           <TextInput
-            label={t('admin.columns.reason')}
+            label="Reason"
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
           <Text size="xs" c="dimmed">
-            {t(api.isDeployment ? 'admin.ban.textDeployment' : 'admin.ban.text')}
+            {api.isDeployment
+              ? 'The broker ends matching connections (0x98), and refuses them from then on (0x8A). This takes most of a minute.'
+              : 'The broker ends matching connections at once, at both doors (0x98), and refuses them from then on (0x8A).'}
           </Text>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
-              {t('app.cancel')}
+              Cancel
             </Button>
             <Button type="submit" color="red.9" loading={isBanning} disabled={who.trim() === ''}>
-              {t('admin.ban.do')}
+              Ban
             </Button>
           </Group>
         </Stack>

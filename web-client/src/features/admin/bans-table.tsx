@@ -3,7 +3,6 @@ import { pathWith } from '@apus/api/path';
 import { Button, Group } from '@mantine/core';
 import { IconBan } from '@tabler/icons-react';
 import { useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
@@ -11,6 +10,7 @@ import classes from './admin-view.module.css';
 import { BanDialog } from './ban-dialog.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { PagedTable } from './paged-table.tsx';
+import { adminWords } from './strings.ts';
 
 /** The banned clients, with the reasons. */
 export function BansTable({ api }: { readonly api: AdminApi }) {
@@ -21,22 +21,22 @@ export function BansTable({ api }: { readonly api: AdminApi }) {
       <PagedTable<BanLine>
         key={round}
         api={api}
-        label={t('admin.tabs.bans')}
+        label="Bans"
         path="/banned"
         columns={[
-          { label: t('admin.columns.kind'), sortKey: (entry) => entry.as },
-          { label: t('admin.columns.who'), sortKey: ({ who }) => who },
-          { label: t('admin.columns.reason'), sortKey: ({ reason }) => reason },
-          { label: t('admin.columns.by'), sortKey: ({ by }) => by },
-          { label: t('admin.columns.since'), sortKey: ({ at }) => at },
-          { label: t('admin.columns.until'), sortKey: ({ until }) => until },
-          { label: t('admin.columns.action') },
+          { label: 'Kind', sortKey: (entry) => entry.as },
+          { label: 'Who', sortKey: ({ who }) => who },
+          { label: 'Reason', sortKey: ({ reason }) => reason },
+          { label: 'By', sortKey: ({ by }) => by },
+          { label: 'Since', sortKey: ({ at }) => at },
+          { label: 'Until', sortKey: ({ until }) => until },
+          { label: 'Action' },
         ]}
-        empty={t('admin.noBans')}
+        empty="There are no bans."
         tools={() => (
           <Group gap="xs" mr="auto">
             <Button leftSection={<IconBan size={15} stroke={1.5} />} onClick={() => setBanning(true)}>
-              {t('admin.ban.add')}
+              Ban …
             </Button>
           </Group>
         )}
@@ -60,25 +60,25 @@ function BanRow({ api, ban, refresh }: BanRowProps) {
   const path = pathWith('/banned/:as/:who', { as, who });
   return (
     <tr>
-      <td>{t(`admin.ban.kinds.${as}`)}</td>
+      <td>{adminWords.ban.kinds[as]}</td>
       <th scope="row" className={classes.name}>
         {visibleText(who)}
       </th>
       <td>
         {reason || '–'}
         {issued_before !== undefined &&
-          ` · ${t('admin.ban.issuedBefore', { time: formatDateTime(Date.parse(issued_before)) })}`}
+          ` · ${`credentials issued before ${formatDateTime(Date.parse(issued_before))}`}`}
       </td>
       <td>{by}</td>
       <td className={classes.time}>{formatDateTime(Date.parse(at))}</td>
       <td className={classes.time}>
-        {until === 'infinity' ? t('admin.ban.forever') : formatDateTime(Date.parse(until))}
+        {until === 'infinity' ? 'it is lifted' : formatDateTime(Date.parse(until))}
       </td>
       <td className={classes.action}>
         <ConfirmButton
-          label={t('admin.ban.lift', { name: who })}
-          short={t('admin.ban.liftShort')}
-          question={t('admin.ban.liftText')}
+          label={`Lift the ban of ${who}`}
+          short="Lift"
+          question="From now on it may connect again, as far as its rights go."
           act={() => api.remove(path)}
           done={refresh}
         />

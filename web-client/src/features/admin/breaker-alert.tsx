@@ -1,20 +1,19 @@
 import type { BreakerLine } from '@apus/api';
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { t } from '../../i18n/index.ts';
-import { formatDateTime, formatExact } from '../../ui/format.ts';
+import { formatDateTime, formatExact, plural } from '../../ui/format.ts';
 
 /** A tripped breaker stops nearly all traffic: the operator has to see it first. */
 export function BreakerAlert({ breaker }: { readonly breaker: BreakerLine }) {
   const { since, closes_at, frames_per_second_max, messages_per_minute_max } = breaker;
   const timeOf = (time: string | null): string =>
-    time === null ? t('admin.bounds.unknownTime') : formatDateTime(Date.parse(time));
+    time === null ? 'an unknown time' : formatDateTime(Date.parse(time));
   const parts = [
-    t('admin.bounds.trippedText', { since: timeOf(since), count: frames_per_second_max }),
+    `Since ${timeOf(since)} all clients together may send ${frames_per_second_max} ${plural(frames_per_second_max, 'frame', 'frames')} a second. Messages that wait for workers, rules and bridges stay in their queues, and backends are refused.`,
     closes_at === null
-      ? t('admin.bounds.closesNever')
-      : t('admin.bounds.closesAt', { time: timeOf(closes_at) }),
-    t('admin.bounds.limit', { max: formatExact(messages_per_minute_max) }),
+      ? 'It stays so until somebody resets it.'
+      : `It closes by itself at the first look after ${timeOf(closes_at)}; there is one every ten minutes.`,
+    `It trips at more than ${formatExact(messages_per_minute_max)} gateway messages in a minute. The runbook (“Runaway”) says how to find the cause.`,
   ];
   return (
     <Alert
@@ -24,7 +23,7 @@ export function BreakerAlert({ breaker }: { readonly breaker: BreakerLine }) {
       mb="md"
       maw={760}
       icon={<IconAlertTriangle size={18} stroke={1.75} />}
-      title={t('admin.bounds.tripped')}
+      title="The breaker has tripped"
     >
       {parts.map((part) => (
         <Text key={part} size="sm">

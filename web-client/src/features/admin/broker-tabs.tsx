@@ -1,6 +1,5 @@
 import { Button, Group, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import type { AdminApi } from './admin-api.ts';
 import { AlarmsTables } from './alarms.tsx';
 import { BansTable } from './bans-table.tsx';
@@ -36,23 +35,23 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
     setTab('clients');
   };
   const panels: readonly (readonly [name: string, title: string, panel: ReactNode])[] = [
-    ['clients', t('admin.tabs.clients'), <ClientsTable key="clients" api={api} />],
-    ['slow', t('admin.observing.slow.tab'), <SlowTables key="slow" api={api} />],
-    ['events', t('admin.observing.events.tab'), <EventsTable key="events" api={api} />],
-    ['subscriptions', t('admin.tabs.subscriptions'), <SubscriptionsTable key="subscriptions" api={api} />],
-    ['retained', t('admin.tabs.retained'), <RetainedTable key="retained" api={api} />],
-    ['streams', t('admin.tenants.streams.tab'), <StreamsTable key="streams" api={api} />],
-    ['bans', t('admin.tabs.bans'), <BansTable key="bans" api={api} />],
-    ['users', t('admin.observing.users.tab'), <UsersTable key="users" api={api} />],
-    ['systems', t('admin.systems.tab'), <SystemsTables key="systems" api={api} />],
-    ['quotas', t('admin.bounds.quotas.tab'), <QuotasTable key="quotas" api={api} />],
-    ['trace', t('admin.observing.trace.tab'), <TracePanel key="trace" api={api} />],
-    ['alarms', t('admin.observing.alarms.tab'), <AlarmsTables key="alarms" api={api} />],
-    ['price', t('price.tab'), <MonthPrice key="price" api={api} />],
+    ['clients', 'Clients', <ClientsTable key="clients" api={api} />],
+    ['slow', 'Slow clients', <SlowTables key="slow" api={api} />],
+    ['events', 'Events', <EventsTable key="events" api={api} />],
+    ['subscriptions', 'Subscriptions', <SubscriptionsTable key="subscriptions" api={api} />],
+    ['retained', 'Retained messages', <RetainedTable key="retained" api={api} />],
+    ['streams', 'Streams', <StreamsTable key="streams" api={api} />],
+    ['bans', 'Bans', <BansTable key="bans" api={api} />],
+    ['users', 'Users', <UsersTable key="users" api={api} />],
+    ['systems', 'Bridges and rules', <SystemsTables key="systems" api={api} />],
+    ['quotas', 'Quotas', <QuotasTable key="quotas" api={api} />],
+    ['trace', 'Log trace', <TracePanel key="trace" api={api} />],
+    ['alarms', 'Alarms', <AlarmsTables key="alarms" api={api} />],
+    ['price', 'Price', <MonthPrice key="price" api={api} />],
     ...(api.hasTenants
       ? ([
-          ['tenants', t('admin.tenants.tab'), <TenantsTable key="tenants" api={api} look={look} />],
-          ['usage', t('admin.tenants.usage.tab'), <UsageTable key="usage" api={api} />],
+          ['tenants', 'Tenants', <TenantsTable key="tenants" api={api} look={look} />],
+          ['usage', 'Usage', <UsageTable key="usage" api={api} />],
         ] as const)
       : []),
   ];
@@ -61,10 +60,10 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
       {tenant !== undefined && (
         <Group gap="xs" mb="xs">
           <Text size="sm" role="status">
-            {t('admin.tenants.shown', { name: tenant })}
+            {`Shown is the tenant “${tenant}”.`}
           </Text>
           <Button variant="default" size="compact-xs" onClick={() => setTenant(undefined)}>
-            {t('admin.tenants.back')}
+            Show “default”
           </Button>
         </Group>
       )}

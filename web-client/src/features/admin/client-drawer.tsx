@@ -2,7 +2,6 @@ import type { ClientDetails, SubscriptionLine } from '@apus/api';
 import { pathWith } from '@apus/api/path';
 import { Button, Drawer, Group, Text } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
@@ -49,30 +48,32 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
       onClose={close}
       position="right"
       size={560}
-      title={t('admin.client.title', { name: clientId })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={`Client ${clientId}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {isGone && <Text size="sm">{t('admin.client.gone')}</Text>}
+      {isGone && <Text size="sm">The client is gone, and its session with it.</Text>}
       {error !== undefined && !isGone && <Refusal error={error} />}
       {value !== undefined && !isGone && (
         <>
           <Group gap="xs" mb="md">
             {value.now.client.connected && (
               <ConfirmButton
-                label={t('admin.disconnect', { name: clientId })}
-                short={t('admin.disconnectShort')}
-                question={t(isOwn ? 'admin.disconnectOwn' : 'admin.disconnectText', { name: clientId })}
+                label={`Disconnect ${clientId}`}
+                short="Disconnect"
+                question={
+                  isOwn
+                    ? 'That is the connection of this page. It is told “Administrative action” (0x98), and may connect again.'
+                    : 'The client is told “Administrative action” (0x98) and its will is published. Its session stays as long as it asked for, and it may connect again at once.'
+                }
                 act={() => api.remove(path)}
                 done={refresh}
               />
             )}
             <Button variant="default" size="compact-xs" onClick={() => setBanning(true)}>
-              {t('admin.client.ban')}
+              Ban …
             </Button>
           </Group>
-          {!api.isDeployment && (
-            <ClientEvents api={api} clientId={clientId} label={t('admin.observing.events.history')} isOfOne />
-          )}
+          {!api.isDeployment && <ClientEvents api={api} clientId={clientId} label="History" isOfOne />}
           <ClientFacts now={value.now} before={value.before} />
           <Filters subscriptions={value.now.subscriptions} />
         </>
@@ -95,9 +96,7 @@ const FILTERS_MAX = 50;
 function Filters({ subscriptions }: { readonly subscriptions: readonly SubscriptionLine[] }) {
   return (
     <>
-      <h3 className={classes.part}>
-        {`${t('admin.client.subscriptions')} (${formatCount(subscriptions.length)})`}
-      </h3>
+      <h3 className={classes.part}>{`Subscriptions (${formatCount(subscriptions.length)})`}</h3>
       <ul className={classes.filters}>
         {subscriptions.slice(0, FILTERS_MAX).map(({ topic, qos }) => (
           <li key={topic}>{`${visibleText(topic)} · QoS ${qos}`}</li>

@@ -1,12 +1,20 @@
 import type { ClientDetails } from '@apus/api';
 import { DataList } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
-import { formatBytes, formatCount, formatDateTime, formatRate, formatSeconds } from '../../ui/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDateTime,
+  formatRate,
+  formatSeconds,
+  plural,
+} from '../../ui/format.ts';
+import { connectionsWords } from '../connections/strings.ts';
 import classes from './admin-view.module.css';
 import { type ClientLook, perSecond } from './client-look.ts';
 import { Fact } from './fact.tsx';
 import { versionOf } from './mqtt-version.ts';
 import { DROP_REASONS } from './observing-api.ts';
+import { adminWords } from './strings.ts';
 
 const LIST = { size: 'xs', gap: 4, labelWidth: '140px' } as const;
 
@@ -44,33 +52,21 @@ function Connection({ client }: PartProps) {
   const { node: nodeName = ALONE, connected, door, ip_address, port, connected_seconds, keepalive } = client;
   return (
     <>
-      <h3 className={classes.part}>{t('admin.client.connection')}</h3>
+      <h3 className={classes.part}>Connection</h3>
       <DataList {...LIST}>
+        <Fact label="State" value={connected ? 'connected' : 'not connected'} />
+        <Fact label="Door" value={door === null ? undefined : connectionsWords.door[door]} />
+        <Fact label="Process" value={nodeName === ALONE ? undefined : nodeName} />
+        <Fact label="MQTT" value={connected ? versionOf(client.proto_ver) : undefined} />
         <Fact
-          label={t('admin.client.state')}
-          value={t(connected ? 'admin.client.connected' : 'admin.offline')}
-        />
-        <Fact
-          label={t('admin.columns.door')}
-          value={door === null ? undefined : t(`connections.door.${door}`)}
-        />
-        <Fact label={t('admin.client.process')} value={nodeName === ALONE ? undefined : nodeName} />
-        <Fact
-          label={t('admin.columns.version')}
-          value={connected ? versionOf(client.proto_ver) : undefined}
-        />
-        <Fact
-          label={t('admin.columns.address')}
+          label="Address"
           value={ip_address === null ? undefined : `${ip_address}${port === null ? '' : `:${port}`}`}
         />
         <Fact
-          label={t('admin.client.connectedFor')}
+          label="Connected for"
           value={connected_seconds === null ? undefined : formatSeconds(connected_seconds * 1_000)}
         />
-        <Fact
-          label={t('admin.client.keepAlive')}
-          value={keepalive === null ? undefined : formatSeconds(keepalive * 1_000)}
-        />
+        <Fact label="Keep alive" value={keepalive === null ? undefined : formatSeconds(keepalive * 1_000)} />
       </DataList>
     </>
   );
@@ -82,26 +78,23 @@ function Session({ client }: PartProps) {
     expiry_interval === null
       ? undefined
       : expiry_interval === NEVER_SECONDS
-        ? t('admin.client.expiryNever')
+        ? 'never'
         : expiry_interval === 0
-          ? t('admin.client.expiryAtOnce')
+          ? 'with the connection'
           : formatSeconds(expiry_interval * 1_000);
   const inflight = formatCount(inflight_cnt ?? 0);
   const window =
     recv_maximum === null
-      ? t('admin.client.windowOffline', { inflight })
-      : t('admin.client.windowText', { inflight, maximum: formatCount(recv_maximum) });
+      ? `${inflight} to be sent again`
+      : `${inflight} of ${formatCount(recv_maximum)} in flight`;
   return (
     <>
-      <h3 className={classes.part}>{t('admin.client.session')}</h3>
+      <h3 className={classes.part}>Session</h3>
       <DataList {...LIST}>
-        <Fact label={t('admin.client.expiry')} value={expiry} />
-        <Fact
-          label={t('admin.client.queue')}
-          value={mqueue_len === null ? undefined : t('admin.client.queueText', { count: mqueue_len })}
-        />
-        <Fact label={t('admin.client.window')} value={inflight_cnt == null ? undefined : window} />
-        <Fact label={t('admin.client.will')} value={will ?? undefined} />
+        <Fact label="Session expiry" value={expiry} />
+        <Fact label="Queue" value={mqueue_len === null ? undefined : `${mqueue_len} waiting`} />
+        <Fact label="Window" value={inflight_cnt == null ? undefined : window} />
+        <Fact label="Will topic" value={will ?? undefined} />
       </DataList>
     </>
   );
@@ -112,21 +105,20 @@ function Traffic({ now, before }: ClientFactsProps) {
   if (!client.connected || client.recv_msg == null) return null;
   const told = (name: 'recv_msg' | 'send_msg', octets: number | null | undefined): string => {
     const messages = client[name];
-    if (messages == null || octets == null) return t('admin.client.notCounted');
+    if (messages == null || octets == null) return 'not counted at this door';
     const rate = perSecond(before, now, name);
-    return t('admin.client.rate', {
-      count: messages,
-      messages: formatCount(messages),
-      rate: rate === undefined ? '' : ` (${t('app.perSecond', { rate: formatRate(rate) })})`,
-      bytes: formatBytes(octets),
-    });
+    return plural(
+      messages,
+      `${formatCount(messages)} message${rate === undefined ? '' : ` (${`${formatRate(rate)}/s`})`}, ${formatBytes(octets)}`,
+      `${formatCount(messages)} messages${rate === undefined ? '' : ` (${`${formatRate(rate)}/s`})`}, ${formatBytes(octets)}`,
+    );
   };
   return (
     <>
-      <h3 className={classes.part}>{t('admin.client.traffic')}</h3>
+      <h3 className={classes.part}>Traffic of this connection</h3>
       <DataList {...LIST}>
-        <Fact label={t('admin.client.received')} value={told('recv_msg', client.recv_oct)} />
-        <Fact label={t('admin.client.sent')} value={told('send_msg', client.send_oct)} />
+        <Fact label="From the client" value={told('recv_msg', client.recv_oct)} />
+        <Fact label="To the client" value={told('send_msg', client.send_oct)} />
       </DataList>
     </>
   );
@@ -137,17 +129,14 @@ function Drops({ client }: PartProps) {
   if (all == null) return null;
   return (
     <>
-      <h3 className={classes.part}>{t('admin.client.drops')}</h3>
+      <h3 className={classes.part}>Dropped messages</h3>
       <DataList {...LIST}>
-        <Fact
-          label={t('admin.client.allDrops')}
-          value={all === 0 ? t('admin.client.none') : formatCount(all)}
-        />
+        <Fact label="In all" value={all === 0 ? 'none' : formatCount(all)} />
         {DROP_REASONS.map((reason) => {
           const count = client[`send_msg.dropped.${reason}`] ?? 0;
           return (
             count > 0 && (
-              <Fact key={reason} label={t(`admin.client.reasons.${reason}`)} value={formatCount(count)} />
+              <Fact key={reason} label={adminWords.client.reasons[reason]} value={formatCount(count)} />
             )
           );
         })}
@@ -162,24 +151,23 @@ function Identity({ client }: PartProps) {
     at == null ? undefined : formatDateTime(Date.parse(at));
   return (
     <>
-      <h3 className={classes.part}>{t('admin.client.identity')}</h3>
+      <h3 className={classes.part}>Identity</h3>
       <DataList {...LIST}>
-        <Fact label={t('admin.columns.user')} value={username ?? t('admin.client.anonymous')} />
-        <Fact label={t('admin.client.source')} value={identity?.source ?? undefined} />
-        <Fact label={t('admin.client.clientIds')} value={identity?.client_ids?.join(', ')} />
+        <Fact label="User" value={username ?? 'anonymous'} />
+        <Fact label="Shown by" value={identity?.source ?? undefined} />
+        <Fact label="Client identifiers" value={identity?.client_ids?.join(', ')} />
         <Fact
-          label={t('admin.client.rules')}
+          label="Rules"
           value={
             identity === undefined
               ? undefined
-              : (identity.rules?.map((rule) => JSON.stringify(rule)).join(' ') ??
-                t('admin.client.rulesDefault'))
+              : (identity.rules?.map((rule) => JSON.stringify(rule)).join(' ') ?? 'the broker’s defaults')
           }
         />
-        <Fact label={t('admin.client.issued')} value={time(identity?.issued_at)} />
-        <Fact label={t('admin.client.expires')} value={time(identity?.expires_at)} />
-        <Fact label={t('admin.client.token')} value={identity?.token_id ?? undefined} />
-        <Fact label={t('admin.client.key')} value={identity?.key_id ?? undefined} />
+        <Fact label="Issued" value={time(identity?.issued_at)} />
+        <Fact label="Expires" value={time(identity?.expires_at)} />
+        <Fact label="Token" value={identity?.token_id ?? undefined} />
+        <Fact label="Key" value={identity?.key_id ?? undefined} />
       </DataList>
     </>
   );
@@ -189,15 +177,11 @@ function Quotas({ client: { quotas } }: PartProps) {
   if (quotas === undefined || Object.keys(quotas).length === 0) return null;
   return (
     <>
-      <h3 className={classes.part}>{t('admin.client.quotas')}</h3>
+      <h3 className={classes.part}>Quotas</h3>
       <DataList {...LIST} labelWidth="180px">
         {Object.entries(quotas).map(([name, quota]) => (
           // The broker's own names, as in its flags and files.
-          <Fact
-            key={name}
-            label={name}
-            value={quota === 0 ? t('admin.client.unlimited') : formatCount(quota)}
-          />
+          <Fact key={name} label={name} value={quota === 0 ? 'any number' : formatCount(quota)} />
         ))}
       </DataList>
     </>

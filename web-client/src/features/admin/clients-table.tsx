@@ -2,10 +2,10 @@ import type { Client } from '@apus/api';
 import { pathWith } from '@apus/api/path';
 import { Anchor } from '@mantine/core';
 import { useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
+import { connectionsWords } from '../connections/strings.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { ClientDrawer } from './client-drawer.tsx';
@@ -21,25 +21,25 @@ export function ClientsTable({ api }: { readonly api: AdminApi }) {
     <>
       <PagedTable<Client>
         api={api}
-        label={t('admin.tabs.clients')}
+        label="Clients"
         path="/clients"
-        search={{ label: t('admin.searchClients'), parameter: 'like_clientid' }}
+        search={{ label: 'Part of the client identifier', parameter: 'like_clientid' }}
         columns={[
-          { label: t('admin.columns.clientId'), sortKey: ({ clientid }) => clientid },
-          { label: t('admin.columns.user'), sortKey: ({ username }) => username ?? undefined },
-          { label: t('admin.columns.door'), sortKey: ({ door }) => door ?? undefined },
-          { label: t('admin.columns.version'), sortKey: (client) => client.proto_ver ?? undefined },
-          { label: t('admin.columns.address'), sortKey: (client) => client.ip_address ?? undefined },
-          { label: t('admin.columns.since'), sortKey: sinceOf },
+          { label: 'Client identifier', sortKey: ({ clientid }) => clientid },
+          { label: 'User', sortKey: ({ username }) => username ?? undefined },
+          { label: 'Door', sortKey: ({ door }) => door ?? undefined },
+          { label: 'MQTT', sortKey: (client) => client.proto_ver ?? undefined },
+          { label: 'Address', sortKey: (client) => client.ip_address ?? undefined },
+          { label: 'Since', sortKey: sinceOf },
           {
-            label: t('admin.columns.subscriptions'),
+            label: 'Subscriptions',
             sortKey: (client) => client.subscriptions_cnt ?? undefined,
           },
-          { label: t('admin.columns.waiting'), sortKey: (client) => client.mqueue_len ?? undefined },
-          { label: t('admin.columns.dropped'), sortKey: (client) => client['send_msg.dropped'] ?? 0 },
-          { label: t('admin.columns.action') },
+          { label: 'Waiting', sortKey: (client) => client.mqueue_len ?? undefined },
+          { label: 'Dropped', sortKey: (client) => client['send_msg.dropped'] ?? 0 },
+          { label: 'Action' },
         ]}
-        empty={t('admin.noClients')}
+        empty="No connected client matches."
         row={(client, refresh) => (
           <ClientRow
             key={client.clientid}
@@ -83,14 +83,14 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
           type="button"
           className={classes.link}
           onClick={look}
-          title={t('admin.details')}
+          title="Details of this client"
         >
           {visibleText(clientid)}
         </Anchor>
-        {isOwn && <span className={classes.own}> {t('admin.thisPage')}</span>}
+        {isOwn && <span className={classes.own}> this page</span>}
       </th>
       <td>{visibleText(username ?? '–')}</td>
-      <td>{door === null ? t('admin.offline') : t(`connections.door.${door}`)}</td>
+      <td>{door === null ? 'not connected' : connectionsWords.door[door]}</td>
       <td>{versionOf(proto_ver)}</td>
       <td>{ip_address ?? '–'}</td>
       <td className={classes.time}>{formatDateTime(Date.parse(sinceOf(client)))}</td>
@@ -100,9 +100,13 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
       <td className={classes.action}>
         {connected && (
           <ConfirmButton
-            label={t('admin.disconnect', { name: clientid })}
-            short={t('admin.disconnectShort')}
-            question={t(isOwn ? 'admin.disconnectOwn' : 'admin.disconnectText', { name: clientid })}
+            label={`Disconnect ${clientid}`}
+            short="Disconnect"
+            question={
+              isOwn
+                ? 'That is the connection of this page. It is told “Administrative action” (0x98), and may connect again.'
+                : 'The client is told “Administrative action” (0x98) and its will is published. Its session stays as long as it asked for, and it may connect again at once.'
+            }
             act={() => api.remove(pathWith('/clients/:clientid', { clientid }))}
             done={refresh}
           />

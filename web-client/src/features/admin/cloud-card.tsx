@@ -1,7 +1,7 @@
 import { Anchor, Code, List, Text } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
 import { useStore } from '../../state/store.ts';
 import classes from './admin-view.module.css';
+import { adminWords } from './strings.ts';
 
 const METRICS = ['connections', 'messages', 'fanOut', 'trouble', 'cost'] as const;
 
@@ -11,28 +11,30 @@ export function CloudCard({ hasApi }: { readonly hasApi: boolean }) {
   return (
     <section className={classes.card} aria-labelledby="admin-cloud">
       <h3 className={classes.heading} id="admin-cloud">
-        {t('admin.cloud')}
+        A gateway door in AWS
       </h3>
       <Text size="sm" mb="xs">
-        {t('admin.cloudText')}
+        The metrics of a deployment are in CloudWatch, on the dashboard of its stack:
       </Text>
       <List size="xs" spacing={4} mb="sm">
         {METRICS.map((name) => (
-          <List.Item key={name}>{t(`admin.cloudMetrics.${name}`)}</List.Item>
+          <List.Item key={name}>{adminWords.cloudMetrics[name]}</List.Item>
         ))}
       </List>
       {!hasApi && (
         <Text size="sm" mb="sm">
-          {t('admin.cloudApi')} <Code>{'"api": { "url": "https://…" }'}</Code>
+          This view lists its clients as well, where it was deployed with --http-api-key-sha256 and
+          config.json beside this page names its HttpApiUrl: <Code>{'"api": { "url": "https://…" }'}</Code>
         </Text>
       )}
       {dashboardUrl === undefined ? (
         <Text size="xs" c="dimmed">
-          {t('admin.noDashboard')} <Code>{'"dashboardUrl": "https://…"'}</Code>
+          Its address can be shown here: in config.json beside this page,{' '}
+          <Code>{'"dashboardUrl": "https://…"'}</Code>
         </Text>
       ) : (
         <Anchor size="sm" href={dashboardUrl} target="_blank" rel="noreferrer">
-          {t('admin.openDashboard')}
+          Open the dashboard in CloudWatch
         </Anchor>
       )}
     </section>

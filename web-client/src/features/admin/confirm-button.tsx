@@ -1,6 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 
@@ -40,18 +39,13 @@ export function ConfirmButton({ label, short, question, act, done }: ConfirmButt
       <Button variant="default" size="compact-xs" aria-label={label} onClick={() => setAsking(true)}>
         {short}
       </Button>
-      <Modal
-        opened={isAsking}
-        onClose={close}
-        title={label}
-        closeButtonProps={{ 'aria-label': t('app.close') }}
-      >
+      <Modal opened={isAsking} onClose={close} title={label} closeButtonProps={{ 'aria-label': 'Close' }}>
         <Stack>
           {error !== undefined && <Refusal error={error} />}
           <Text size="sm">{question}</Text>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close} data-autofocus>
-              {t('app.cancel')}
+              Cancel
             </Button>
             <Button color="red.9" loading={isActing} onClick={() => void confirm()}>
               {short}

@@ -1,10 +1,10 @@
 import type { BreakerLine } from '@apus/api';
 import { Button } from '@mantine/core';
 import { useCallback } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatCount, formatExact, formatMinute } from '../../ui/format.ts';
 import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
+import { boundsWords } from './bounds-strings.ts';
 import { BreakerAlert } from './breaker-alert.tsx';
 import { Figure } from './figures.tsx';
 import { Refusal } from './refusal.tsx';
@@ -30,7 +30,7 @@ export function DeploymentFigures({ api }: { readonly api: AdminApi }) {
     <>
       {error !== undefined && <Refusal error={error} />}
       {breaker.value?.state === 'tripped' && <BreakerAlert breaker={breaker.value} />}
-      <dl className={classes.figures} aria-label={t('admin.figures')}>
+      <dl className={classes.figures} aria-label="The broker in numbers">
         {breaker.value !== undefined && <BreakerFigures breaker={breaker.value} />}
         {stats.value !== undefined && <Now stats={stats.value} />}
         {metrics.value !== undefined && <Month metrics={metrics.value} />}
@@ -43,7 +43,7 @@ export function DeploymentFigures({ api }: { readonly api: AdminApi }) {
           for (const { refresh } of asked) refresh();
         }}
       >
-        {t('admin.bounds.refresh')}
+        Refresh the numbers
       </Button>
     </>
   );
@@ -54,14 +54,14 @@ function BreakerFigures({ breaker }: { readonly breaker: BreakerLine }) {
   const max = formatExact(messages_per_minute_max);
   return (
     <>
-      <Figure name={t('admin.bounds.breaker')} value={t(`admin.bounds.states.${state}`)} />
+      <Figure name="Breaker" value={boundsWords.states[state]} />
       {messages_last_minute === null || last_minute_at === null ? (
-        <Figure name={t('admin.bounds.lastMinute')} value="–" detail={t('admin.bounds.none')} />
+        <Figure name="Gateway messages a minute" value="–" detail="none of late" />
       ) : (
         <Figure
-          name={t('admin.bounds.lastMinute')}
+          name="Gateway messages a minute"
           value={formatExact(messages_last_minute)}
-          detail={t('admin.bounds.ofMax', { max, time: formatMinute(Date.parse(last_minute_at)) })}
+          detail={`of ${max}, ${formatMinute(Date.parse(last_minute_at))}`}
         />
       )}
     </>
@@ -71,21 +71,21 @@ function BreakerFigures({ breaker }: { readonly breaker: BreakerLine }) {
 function Now({ stats }: { readonly stats: Figures }) {
   return (
     <>
-      <Figure name={t('admin.clients')} value={formatCount(stats['live_connections.count'] ?? 0)} />
-      <Figure name={t('admin.sessions')} value={formatCount(stats['sessions.count'] ?? 0)} />
+      <Figure name="Clients connected" value={formatCount(stats['live_connections.count'] ?? 0)} />
+      <Figure name="Sessions" value={formatCount(stats['sessions.count'] ?? 0)} />
     </>
   );
 }
 
 /** Counts of the calendar month in UTC. */
 function Month({ metrics }: { readonly metrics: Figures }) {
-  const detail = t('admin.bounds.thisMonth');
+  const detail = 'this month';
   const count = (name: string): string => formatCount(metrics[name] ?? 0);
   return (
     <>
-      <Figure name={t('admin.received')} value={count('messages.received')} detail={detail} />
-      <Figure name={t('admin.sent')} value={count('messages.sent')} detail={detail} />
-      <Figure name={t('admin.dropped')} value={count('delivery.dropped')} detail={detail} />
+      <Figure name="Messages received" value={count('messages.received')} detail={detail} />
+      <Figure name="Messages sent" value={count('messages.sent')} detail={detail} />
+      <Figure name="Messages dropped" value={count('delivery.dropped')} detail={detail} />
     </>
   );
 }

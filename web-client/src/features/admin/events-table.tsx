@@ -3,12 +3,12 @@ import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { reasonText } from './observing-api.ts';
+import { observingWords } from './observing-strings.ts';
 import { SystemsTable } from './systems-table.tsx';
 
 const COLUMNS = ['last', 'event', 'reason', 'count', 'client', 'user', 'address'] as const;
@@ -26,19 +26,15 @@ export function EventsTable({ api }: { readonly api: AdminApi }) {
   return (
     <>
       <TextInput
-        aria-label={t('admin.observing.events.search')}
-        placeholder={t('admin.observing.events.search')}
+        aria-label="The whole client identifier"
+        placeholder="The whole client identifier"
         leftSection={<IconSearch size={14} stroke={1.5} />}
         spellCheck={false}
         maw={340}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
       />
-      <ClientEvents
-        api={api}
-        clientId={asked === '' ? undefined : asked}
-        label={t('admin.observing.events.tab')}
-      />
+      <ClientEvents api={api} clientId={asked === '' ? undefined : asked} label="Events" />
     </>
   );
 }
@@ -59,13 +55,13 @@ export function ClientEvents({ api, clientId, label, isOfOne = false }: ClientEv
       api={api}
       path={`/client_events${query}`}
       label={label}
-      columns={(isOfOne ? OF_CLIENT : COLUMNS).map((name) => t(`admin.observing.events.columns.${name}`))}
-      empty={t('admin.observing.events.none')}
+      columns={(isOfOne ? OF_CLIENT : COLUMNS).map((name) => observingWords.events.columns[name])}
+      empty="Nothing has happened."
       {...(isOfOne && { rowsMax: ROWS_OF_ONE })}
       row={(entry) => (
         <tr key={`${entry.clientid} ${entry.event} ${entry.at} ${entry.reason} ${entry.ip_address}`}>
           <td className={classes.time}>{formatDateTime(Date.parse(entry.last_at))}</td>
-          <td>{t(`admin.observing.events.kinds.${entry.event}`)}</td>
+          <td>{observingWords.events.kinds[entry.event]}</td>
           <td className={classes.why}>{visibleText(reasonText(entry))}</td>
           <td className={classes.number}>{formatCount(entry.count)}</td>
           {!isOfOne && <td className={classes.name}>{visibleText(entry.clientid ?? '–')}</td>}

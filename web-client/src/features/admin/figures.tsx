@@ -1,6 +1,5 @@
 import { useCallback, useRef } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatCount, formatRate } from '../../ui/format.ts';
+import { formatCount, formatRate, plural } from '../../ui/format.ts';
 import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { HistoryGraph } from './history-graph.tsx';
@@ -41,31 +40,31 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
   const count = (figures: Figures, name: string): string => formatCount(figures[name] ?? 0);
   const rate = (name: string): string => {
     const perSecond = rateOf(value.before, now, name);
-    return perSecond === undefined ? '' : t('app.perSecond', { rate: formatRate(perSecond) });
+    return perSecond === undefined ? '' : `${formatRate(perSecond)}/s`;
   };
   return (
     <>
-      <dl className={classes.figures} aria-label={t('admin.figures')}>
-        <Figure name={t('admin.clients')} value={count(stats, 'live_connections.count')} />
-        <Figure name={t('admin.sessions')} value={count(stats, 'sessions.count')} />
-        <Figure name={t('admin.subscriptions')} value={count(stats, 'subscriptions.count')} />
-        <Figure name={t('admin.retained')} value={count(stats, 'retained.count')} />
+      <dl className={classes.figures} aria-label="The broker in numbers">
+        <Figure name="Clients connected" value={count(stats, 'live_connections.count')} />
+        <Figure name="Sessions" value={count(stats, 'sessions.count')} />
+        <Figure name="Subscriptions" value={count(stats, 'subscriptions.count')} />
+        <Figure name="Retained messages" value={count(stats, 'retained.count')} />
         <Figure
-          name={t('admin.received')}
+          name="Messages received"
           value={count(now.metrics, 'messages.received')}
           detail={rate('messages.received')}
         />
         <Figure
-          name={t('admin.sent')}
+          name="Messages sent"
           value={count(now.metrics, 'messages.sent')}
           detail={rate('messages.sent')}
         />
         <Figure
-          name={t('admin.dropped')}
+          name="Messages dropped"
           value={count(now.metrics, 'delivery.dropped')}
           detail={rate('delivery.dropped')}
         />
-        <Figure name={t('admin.uptime')} value={uptime} />
+        <Figure name="Running for" value={uptime} />
       </dl>
       <HistoryGraph api={api} live={value.points} />
     </>
@@ -75,9 +74,12 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
 /** Coarse: the seconds of a broker that has run for days do not matter. */
 function useUptime(seconds: number): string {
   const hours = Math.floor(seconds / 3_600);
-  if (seconds < 60) return t('admin.seconds', { count: seconds });
-  if (hours < 1) return t('admin.minutes', { count: Math.floor(seconds / 60) });
-  return hours < 48 ? t('admin.hours', { count: hours }) : t('admin.days', { count: Math.floor(hours / 24) });
+  if (seconds < 60) return plural(seconds, `${seconds} second`, `${seconds} seconds`);
+  if (hours < 1)
+    return `${Math.floor(seconds / 60)} ${plural(Math.floor(seconds / 60), 'minute', 'minutes')}`;
+  return hours < 48
+    ? plural(hours, `${hours} hour`, `${hours} hours`)
+    : plural(Math.floor(hours / 24), `${Math.floor(hours / 24)} day`, `${Math.floor(hours / 24)} days`);
 }
 
 interface FigureProps {

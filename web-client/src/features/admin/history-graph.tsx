@@ -1,10 +1,10 @@
 import type { MonitorSample } from '@apus/api';
 import { SegmentedControl, Text } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { LOOKS, type Look, linesOf, RANGES, type Range, withLive } from './history.ts';
+import { observingWords } from './observing-strings.ts';
 import { RateGraph } from './rate-graph.tsx';
 import type { RatePoint } from './rates.ts';
 import { usePoll } from './use-poll.ts';
@@ -33,25 +33,24 @@ export function HistoryGraph({ api, live }: HistoryGraphProps) {
     const kept = linesOf(value ?? [], look, latest);
     return range === 'live' && look === 'messages' ? withLive(kept, live) : kept;
   }, [value, look, latest, range, live]);
-  const what = t(`admin.observing.history.looks.${look}`);
-  const unit =
-    look === 'clients' ? t('admin.observing.history.clients') : t('admin.observing.history.perSecond');
+  const what = observingWords.history.looks[look];
+  const unit = look === 'clients' ? 'clients' : 'messages a second';
   return (
     <>
       <div className={classes.ranges}>
         <SegmentedControl
           size="xs"
-          aria-label={t('admin.observing.history.lines')}
-          data={LOOKS.map((each) => ({ value: each, label: t(`admin.observing.history.looks.${each}`) }))}
+          aria-label="Lines of the graph"
+          data={LOOKS.map((each) => ({ value: each, label: observingWords.history.looks[each] }))}
           value={look}
           onChange={(chosen) => setLook(LOOKS.find((known) => known === chosen) ?? 'messages')}
         />
         <SegmentedControl
           size="xs"
-          aria-label={t('admin.observing.history.range')}
+          aria-label="Time of the graph"
           data={(Object.keys(RANGES) as Range[]).map((each) => ({
             value: each,
-            label: t(`admin.observing.history.ranges.${each}`),
+            label: observingWords.history.ranges[each],
           }))}
           value={range}
           onChange={(chosen) => setRange(chosen as Range)}
@@ -59,15 +58,12 @@ export function HistoryGraph({ api, live }: HistoryGraphProps) {
       </div>
       {times.length === 0 && (
         <Text size="xs" c="dimmed" role="status" mb={4}>
-          {t('admin.observing.history.none')}
+          The broker has no figures of this time yet: it takes them twice a minute.
         </Text>
       )}
       <RateGraph
         key={look}
-        label={t('admin.observing.history.graph', {
-          what,
-          range: t(`admin.observing.history.ranges.${range}`),
-        })}
+        label={`${what} over the last ${observingWords.history.ranges[range]}`}
         unit={unit}
         times={times}
         lines={lines}

@@ -1,8 +1,8 @@
 import type { MonitorSample } from '@apus/api';
-import { t } from '../../i18n/index.ts';
 import { DROP_REASONS } from './observing-api.ts';
-import type { observing } from './observing-strings.ts';
+import { observingWords } from './observing-strings.ts';
 import type { RatePoint } from './rates.ts';
+import { adminWords } from './strings.ts';
 
 /** Seconds of each range of the graph. */
 export const RANGES = { live: 900, hour: 3_600, quarter: 21_600, day: 86_400 } as const;
@@ -13,7 +13,7 @@ export const LOOKS = ['messages', 'drops', 'clients'] as const;
 
 export type Look = (typeof LOOKS)[number];
 
-type LineName = keyof typeof observing.history.labels | `dropped.${(typeof DROP_REASONS)[number]}`;
+type LineName = keyof typeof observingWords.history.labels | `dropped.${(typeof DROP_REASONS)[number]}`;
 
 const LINES: Readonly<Record<Look, readonly LineName[]>> = {
   messages: ['received', 'sent', 'dropped'],
@@ -51,8 +51,8 @@ export function linesOf(samples: readonly MonitorSample[], look: Look, seconds: 
 
 function labelOf(name: LineName): string {
   const reason = DROP_REASONS.find((each) => name === `dropped.${each}`);
-  if (reason !== undefined) return t(`admin.client.reasons.${reason}`);
-  return t(`admin.observing.history.labels.${name as keyof typeof observing.history.labels}`);
+  if (reason !== undefined) return adminWords.client.reasons[reason];
+  return observingWords.history.labels[name as keyof typeof observingWords.history.labels];
 }
 
 /** The points of this page behind the samples from before it was opened. */

@@ -1,6 +1,5 @@
 import { Button, Group, PasswordInput, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import classes from './admin-view.module.css';
 
 interface KeyFormProps {
@@ -18,11 +17,13 @@ export function KeyForm({ isDeployment, onKey }: KeyFormProps) {
   return (
     <form className={classes.card} onSubmit={submit}>
       <Text size="sm" mb="xs">
-        {t(isDeployment ? 'admin.keyTextDeployment' : 'admin.keyText')}
+        {isDeployment
+          ? 'The API of this deployment needs the key whose hash it was deployed with (--http-api-key-sha256). This page keeps it as long as it is open.'
+          : 'The API of this broker needs a key: the text in the file of --api-key-file. This page keeps it as long as it is open.'}
       </Text>
       <Group align="flex-end" gap="xs">
         <PasswordInput
-          label={t('admin.key')}
+          label="Key of the API"
           w={320}
           maw="100%"
           autoComplete="off"
@@ -30,7 +31,7 @@ export function KeyForm({ isDeployment, onKey }: KeyFormProps) {
           onChange={(event) => setKey(event.currentTarget.value)}
         />
         <Button type="submit" disabled={key === ''}>
-          {t('admin.useKey')}
+          Use it
         </Button>
       </Group>
     </form>

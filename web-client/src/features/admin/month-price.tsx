@@ -16,8 +16,7 @@ import {
 } from '@apus/cost';
 import { Alert, List, Text } from '@mantine/core';
 import { type ReactNode, useCallback } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatBytes, formatCount, formatSeconds } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatSeconds, plural } from '../../ui/format.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './month-price.module.css';
 import { MEASURED_MS_ENOUGH, type Measured, measured, measuredMs, workloadOf } from './month-workload.ts';
@@ -44,10 +43,12 @@ export function MonthPrice({ api }: { readonly api: AdminApi }) {
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
-        {t('price.intro', { region: PRICE_BOOK_REGION, date: PRICE_BOOK_DATE })}
+        {`What a month of this traffic costs at the gateway door, at list prices of ${PRICE_BOOK_REGION} in ${PRICE_BOOK_DATE}, without free tiers.`}
       </Text>
       {value?.found === undefined ? (
-        <Text size="sm">{value && t('price.waits')}</Text>
+        <Text size="sm">
+          {value && 'Nothing has been measured yet: the price comes with the first messages.'}
+        </Text>
       ) : (
         <Result found={value.found} />
       )}
@@ -59,7 +60,7 @@ function Result({ found }: { readonly found: Measured }) {
   const estimated = estimateOf(workloadOf(found));
   if ('problem' in estimated)
     return (
-      <Alert color="red" variant="light" title={t('price.wrong')}>
+      <Alert color="red" variant="light" title="This cannot be estimated">
         {estimated.problem}
       </Alert>
     );
@@ -70,32 +71,29 @@ function Result({ found }: { readonly found: Measured }) {
   const { sentences } = findingOf(bill, { operations, offers, nodeDoor: node });
   return (
     <>
-      <Card title={t('price.bill')}>
+      <Card title="The bill of a month">
         <Text className={classes.total} data-testid="month-price">
           {usdText(bill.usd)}
         </Text>
         <Basis found={found} />
         <Text size="xs" c="dimmed" mb="xs">
-          {t('price.perClient', {
-            usd: usdText(bill.usd / found.clients),
-            perMillion: usdText(usdPerMillion(bill.usd, traffic.deliveries) ?? 0),
-          })}
+          {`${usdText(bill.usd / found.clients)} for each client, ${usdText(usdPerMillion(bill.usd, traffic.deliveries) ?? 0)} for a million deliveries`}
         </Text>
         <BillTable bill={bill} />
       </Card>
-      <Card title={t('price.elsewhere')}>
+      <Card title="The same traffic elsewhere">
         <OffersTable
           offers={[
-            { service: t('price.here'), usd: bill.usd, misfits: [] },
-            { service: t('price.nodeDoor'), usd: node.usd, misfits: node.misfits },
+            { service: 'Apus, gateway door', usd: bill.usd, misfits: [] },
+            { service: 'Apus, node door on one small machine', usd: node.usd, misfits: node.misfits },
             ...offers.map(({ service, bill: { usd }, misfits }) => ({ service, usd, misfits })),
           ]}
         />
       </Card>
-      <Card title={t('price.finding')}>
+      <Card title="Conclusion">
         <Sentences sentences={sentences} />
       </Card>
-      <Card title={t('price.assumptions')}>
+      <Card title="Assumptions">
         <Sentences sentences={assumptions} />
       </Card>
     </>
@@ -108,19 +106,12 @@ function Basis({ found }: { readonly found: Measured }) {
   return (
     <>
       <Text size="xs">
-        {t('price.measured', {
-          duration,
-          count: clients,
-          clients: formatCount(clients),
-          received: formatCount(receivedPerHour),
-          sent: formatCount(sentPerHour),
-          bytes: formatBytes(bytes),
-        })}{' '}
-        {t('price.assumed')}
+        {`Measured over ${duration}: ${formatCount(clients)} ${plural(clients, 'client', 'clients')}; ${formatCount(receivedPerHour)} messages in and ${formatCount(sentPerHour)} out an hour, ${formatBytes(bytes)} a message with all packets.`}{' '}
+        Assumed: the clients that are connected now stay, and go on like that all month.
       </Text>
       {spanMs < MEASURED_MS_ENOUGH && (
         <Text size="xs" fw={600} c="var(--mantine-color-error)">
-          {t('price.little', { count: messages, duration })}
+          {`It rests on ${messages} ${plural(messages, 'message', 'messages')} in ${duration}: too little to say what a month brings.`}
         </Text>
       )}
     </>
@@ -136,7 +127,7 @@ function Card({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-const NUMBERS = ['quantity', 'each', 'dollars', 'share'] as const;
+const NUMBERS = ['Quantity', 'Price of one', 'Dollars', 'Share'];
 
 function numberHead(title: string) {
   return (
@@ -151,17 +142,13 @@ const UNIT_USD_MIN = 0.01;
 const MILLION = 1_000_000;
 
 function unitText(usd: number): string {
-  return usd >= UNIT_USD_MIN ? usdText(usd) : t('price.perMillion', { usd: usdText(usd * MILLION) });
+  return usd >= UNIT_USD_MIN ? usdText(usd) : `${usdText(usd * MILLION)} / M`;
 }
 
 /** The lines of a bill, the most expensive first. */
 function BillTable({ bill }: { readonly bill: Bill }) {
   return (
-    <Table
-      label={t('price.bill')}
-      columns={[t('price.line'), ...NUMBERS.map((column) => numberHead(t(`price.${column}`)))]}
-      empty={undefined}
-    >
+    <Table label="The bill of a month" columns={['Line', ...NUMBERS.map(numberHead)]} empty={undefined}>
       {bill.lines.map(({ label, quantity, unitUsd, usd, share }) => (
         <tr key={label}>
           <th scope="row">{label}</th>
@@ -191,14 +178,14 @@ interface Offer {
 function OffersTable({ offers }: { readonly offers: readonly Offer[] }) {
   return (
     <Table
-      label={t('price.elsewhere')}
-      columns={[t('price.offer'), numberHead(t('price.month')), t('price.misfit')]}
+      label="The same traffic elsewhere"
+      columns={['Service', numberHead('A month'), 'Lacks, where in brackets']}
       empty={undefined}
     >
       {offers
         .toSorted((a, b) => a.usd - b.usd)
         .map((offer) => (
-          <tr key={offer.service} data-here={offer.service === t('price.here') || undefined}>
+          <tr key={offer.service} data-here={offer.service === 'Apus, gateway door' || undefined}>
             <th scope="row">{offer.service}</th>
             <td className={classes.number}>{offerText(offer)}</td>
             <td className={classes.misfit}>{offer.misfits.join(' ')}</td>

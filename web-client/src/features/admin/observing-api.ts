@@ -1,5 +1,5 @@
 import type { ClientEvent, TraceLog } from '@apus/api';
-import { observing } from './observing-strings.ts';
+import { observingWords } from './observing-strings.ts';
 
 export const DROP_REASONS = [
   'queue_full',
@@ -14,7 +14,7 @@ export type TraceAnswer = Pick<TraceLog, 'status' | 'lines' | 'left_out'> & { re
 /** Why something happened, in words where the broker gives a name for it. */
 export function reasonText({ reason, reason_code }: Pick<ClientEvent, 'reason' | 'reason_code'>): string {
   if (reason === null) return '–';
-  const words = (observing.events.reasons as Readonly<Record<string, string>>)[reason] ?? reason;
+  const words = (observingWords.events.reasons as Readonly<Record<string, string>>)[reason] ?? reason;
   const code =
     reason_code === null
       ? ''

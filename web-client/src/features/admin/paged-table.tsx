@@ -2,7 +2,6 @@ import { Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
@@ -96,12 +95,12 @@ function Count({ api, count, isSorted, refresh }: CountProps) {
   return (
     <>
       <Text size="xs" c="dimmed" role="status">
-        {t(api.isDeployment ? 'admin.listed' : 'admin.count', { count, shown: formatCount(count) })}
-        {isSorted && count > SORTED_MAX && ` · ${t('admin.sortedPart', { count: SORTED_MAX })}`}
+        {api.isDeployment ? `${formatCount(count)} on this page` : `${formatCount(count)} in all`}
+        {isSorted && count > SORTED_MAX && ` · ${`sorted among the first ${SORTED_MAX}: search for fewer`}`}
       </Text>
       {api.isDeployment && (
         <Button variant="default" size="xs" onClick={refresh}>
-          {t('admin.refresh')}
+          Ask again
         </Button>
       )}
     </>
@@ -112,11 +111,11 @@ function Pager({ previous, next, at }: Paging) {
   return (
     <Group gap="xs" mt="xs">
       <Button variant="default" disabled={previous === undefined} onClick={previous}>
-        {t('admin.previous')}
+        Previous
       </Button>
-      {at !== undefined && <Text size="xs">{t('admin.page', at)}</Text>}
+      {at !== undefined && <Text size="xs">{`Page ${at.page} of ${at.pages}`}</Text>}
       <Button variant="default" disabled={next === undefined} onClick={next}>
-        {t('admin.next')}
+        Next
       </Button>
     </Group>
   );

@@ -1,10 +1,9 @@
 import type { QuotaLine } from '@apus/api';
 import { Progress, Text } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
 import { formatExact } from '../../ui/format.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
-import { bounds } from './bounds-strings.ts';
+import { boundsWords } from './bounds-strings.ts';
 import { SystemsTable } from './systems-table.tsx';
 
 /** From this share of a quota on the table warns. */
@@ -16,11 +15,9 @@ export function QuotasTable({ api }: { readonly api: AdminApi }) {
     <SystemsTable<QuotaLine>
       api={api}
       path="/quotas"
-      label={t('admin.bounds.quotas.tab')}
-      columns={(['scope', 'name', 'used', 'max'] as const).map((name) =>
-        t(`admin.bounds.quotas.columns.${name}`),
-      )}
-      empty={t('admin.bounds.quotas.empty')}
+      label="Quotas"
+      columns={(['scope', 'name', 'used', 'max'] as const).map((name) => boundsWords.quotas.columns[name])}
+      empty="Nothing is bounded."
       row={(quota) => <QuotaRow key={`${quota.scope} ${quota.name}`} quota={quota} />}
     />
   );
@@ -30,12 +27,12 @@ function QuotaRow({ quota }: { readonly quota: QuotaLine }) {
   const { scope, name, max, used } = quota;
   return (
     <tr>
-      <td>{t(`admin.bounds.quotas.scopes.${scope}`)}</td>
-      <th scope="row">{(bounds.quotas.names as Readonly<Record<string, string>>)[name] ?? name}</th>
+      <td>{boundsWords.quotas.scopes[scope]}</td>
+      <th scope="row">{(boundsWords.quotas.names as Readonly<Record<string, string>>)[name] ?? name}</th>
       <td className={classes.number}>
         {used === null ? (
           <Text span inherit c="dimmed">
-            {t(`admin.bounds.quotas.${scope === 'identity' ? 'ofEach' : 'notCounted'}`)}
+            {scope === 'identity' ? 'each for itself' : 'not counted here'}
           </Text>
         ) : (
           <Used quota={quota} used={used} />
@@ -56,7 +53,7 @@ function Used({ quota: { max }, used }: { readonly quota: QuotaLine; readonly us
         color={share >= NEARLY_FULL ? 'red' : 'teal'}
         size="sm"
         mt={2}
-        aria-label={t('admin.bounds.quotas.usedOf', { used: formatExact(used), max: formatExact(max) })}
+        aria-label={`${formatExact(used)} of ${formatExact(max)}`}
       />
     </>
   );

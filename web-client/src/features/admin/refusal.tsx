@@ -1,7 +1,7 @@
 import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { t } from '../../i18n/index.ts';
 import type { ApiError } from './admin-api.ts';
+import { adminWords } from './strings.ts';
 
 /** The reason why the broker did not answer. */
 export function Refusal({ error: { kind, message, status } }: { readonly error: ApiError }) {
@@ -19,7 +19,7 @@ export function Refusal({ error: { kind, message, status } }: { readonly error: 
       role="alert"
       mb="md"
       icon={<IconAlertTriangle size={18} stroke={1.75} />}
-      title={t(`admin.errors.${kind}`)}
+      title={adminWords.errors[kind]}
     >
       {message}
     </Alert>

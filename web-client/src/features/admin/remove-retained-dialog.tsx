@@ -1,7 +1,6 @@
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatCount } from '../../ui/format.ts';
+import { formatCount, plural } from '../../ui/format.ts';
 import { type AdminApi, ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 import { type Removal, removeTopics, topicsOf } from './remove-retained.ts';
@@ -41,41 +40,41 @@ export function RemoveRetainedDialog({ api, chosen, close }: RemoveRetainedDialo
     }
   };
   const isDone = removal !== undefined && !isBusy;
-  const shown = { count: total, shown: formatCount(total) };
+  const shown = formatCount(total);
   return (
     <Modal
       opened
       onClose={close}
-      title={t('admin.bulk.title', shown)}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={plural(total, `Remove ${shown} retained message?`, `Remove ${shown} retained messages?`)}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         {error !== undefined && <Refusal error={error} />}
         <Text size="sm">
           {'topics' in chosen || chosen.filter === ''
-            ? t('admin.bulk.text')
-            : t('admin.bulk.textFilter', { filter: chosen.filter })}
+            ? 'Later subscribers get none for these topics. Present ones are sent nothing.'
+            : `All that fit ${chosen.filter} now. Later subscribers get none for these topics. Present ones are sent nothing.`}
         </Text>
         {removal !== undefined && (
           <>
             <Progress
               value={total === 0 ? 100 : (100 * removal.removed) / total}
-              aria-label={t('admin.bulk.progress')}
+              aria-label="Removed so far"
             />
             <Text size="sm" role="status">
-              {t('admin.bulk.removed', { removed: formatCount(removal.removed), total: formatCount(total) })}
+              {`${formatCount(removal.removed)} of ${formatCount(total)} removed`}
               {removal.failed > 0 &&
-                ` ${t('admin.bulk.failed', { count: removal.failed, problem: removal.problem ?? '' })}`}
+                ` ${plural(removal.failed, `${removal.failed} failed: ${removal.problem ?? ''}`, `${removal.failed} failed, the first: ${removal.problem ?? ''}`)}`}
             </Text>
           </>
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close} data-autofocus>
-            {t(isDone ? 'app.close' : isBusy ? 'admin.bulk.stop' : 'app.cancel')}
+            {isDone ? 'Close' : isBusy ? 'Stop' : 'Cancel'}
           </Button>
           {!isDone && (
             <Button color="red.9" loading={isBusy} onClick={() => void remove()}>
-              {t('admin.bulk.remove', shown)}
+              {plural(total, `Remove ${shown} message`, `Remove ${shown} messages`)}
             </Button>
           )}
         </Group>

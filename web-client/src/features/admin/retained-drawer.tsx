@@ -1,7 +1,6 @@
 import { pathWith } from '@apus/api/path';
 import { Drawer, Text } from '@mantine/core';
 import { useCallback } from 'react';
-import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { useChartThis } from '../charts/use-chart-this.ts';
 import { PayloadView } from '../decode/payload-view.tsx';
@@ -35,10 +34,10 @@ export function RetainedDrawer({ api, topic, close }: RetainedDrawerProps) {
       onClose={close}
       position="right"
       size={520}
-      title={t('admin.retainedMessage', { name: topic })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={`Retained message of ${topic}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {error?.status === 404 && <Text size="sm">{t('admin.retainedGone')}</Text>}
+      {error?.status === 404 && <Text size="sm">No message is retained for this topic any more.</Text>}
       {error !== undefined && error.status !== 404 && <Refusal error={error} />}
       {value !== undefined && (
         <div className={classes.payload}>

@@ -2,7 +2,6 @@ import type { RetainedLine } from '@apus/api';
 import { pathWith } from '@apus/api/path';
 import { Anchor, Button, Checkbox, Group, Text } from '@mantine/core';
 import { useCallback, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
@@ -30,17 +29,17 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
     <>
       <PagedTable<RetainedLine>
         api={api}
-        label={t('admin.tabs.retained')}
+        label="Retained messages"
         path="/mqtt/retainer/messages"
-        search={{ label: t('admin.searchRetained'), parameter: 'topic' }}
+        search={{ label: 'A topic filter, as sensors/#', parameter: 'topic' }}
         columns={[
-          { label: t('admin.columns.topic'), sortKey: ({ topic }) => topic },
-          { label: t('admin.columns.qos'), sortKey: ({ qos }) => qos },
-          { label: t('admin.columns.size'), sortKey: (entry) => entry.payload_bytes },
-          { label: t('admin.columns.expires'), sortKey: (entry) => entry.expires_at ?? undefined },
-          { label: t('admin.columns.action') },
+          { label: 'Topic', sortKey: ({ topic }) => topic },
+          { label: 'QoS', sortKey: ({ qos }) => qos },
+          { label: 'Payload', sortKey: (entry) => entry.payload_bytes },
+          { label: 'Expires', sortKey: (entry) => entry.expires_at ?? undefined },
+          { label: 'Action' },
         ]}
-        empty={t('admin.noRetained')}
+        empty="No retained message matches."
         tools={(shown) => (
           <>
             <Tools shown={shown} ticked={ticked} tick={tick} remove={setRemoved} />
@@ -52,7 +51,7 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
             <th scope="row" className={classes.name}>
               <Group gap={8} wrap="nowrap">
                 <Checkbox
-                  aria-label={t('admin.bulk.tick', { name: topic })}
+                  aria-label={`Choose ${topic}`}
                   checked={ticked.has(topic)}
                   onChange={(event) => tick([topic], event.currentTarget.checked)}
                 />
@@ -61,7 +60,7 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
                   type="button"
                   className={classes.link}
                   onClick={() => setOpened(topic)}
-                  title={t('admin.retainedOpen', { name: topic })}
+                  title={`Show the payload of ${topic}`}
                 >
                   {visibleText(topic)}
                 </Anchor>
@@ -70,13 +69,13 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
             <td>{qos}</td>
             <td className={classes.number}>{formatBytes(payload_bytes)}</td>
             <td className={classes.time}>
-              {expires_at === null ? t('admin.never') : formatDateTime(Date.parse(expires_at))}
+              {expires_at === null ? 'never' : formatDateTime(Date.parse(expires_at))}
             </td>
             <td className={classes.action}>
               <ConfirmButton
-                label={t('admin.remove', { name: topic })}
-                short={t('admin.removeShort')}
-                question={t('admin.removeText', { name: topic })}
+                label={`Remove the retained message of ${topic}`}
+                short="Remove"
+                question="Later subscribers get no retained message for this topic. Present ones are sent nothing."
                 act={() => api.remove(pathWith('/mqtt/retainer/message/:topic', { topic }))}
                 done={refresh}
               />
@@ -114,7 +113,7 @@ function OwnCount({ api }: { readonly api: AdminApi }) {
   if (count === 0) return null;
   return (
     <Text size="xs" c="dimmed">
-      {t('admin.retainedOwn', { count, shown: formatCount(count) })}
+      {`${formatCount(count)} more of the broker itself: search for $SYS/#`}
     </Text>
   );
 }
@@ -134,16 +133,18 @@ function Tools({ shown, ticked, tick, remove }: ToolsProps) {
   return (
     <Group gap="xs" mr="auto">
       <Checkbox
-        label={t('admin.bulk.tickPage')}
+        label="All of this page"
         checked={isEach}
         disabled={topics.length === 0}
         onChange={(event) => tick(topics, event.currentTarget.checked)}
       />
       <Button variant="default" disabled={ticked.size === 0} onClick={() => remove({ topics: [...ticked] })}>
-        {t('admin.bulk.ticked', { count: ticked.size, shown: formatCount(ticked.size) })}
+        {`Remove chosen (${formatCount(ticked.size)}) …`}
       </Button>
       <Button variant="default" disabled={count === 0} onClick={() => remove({ filter: search, count })}>
-        {t(search === '' ? 'admin.bulk.all' : 'admin.bulk.fitting', { count, shown: formatCount(count) })}
+        {search === ''
+          ? `Remove all (${formatCount(count)}) …`
+          : `Remove all that fit (${formatCount(count)}) …`}
       </Button>
     </Group>
   );

@@ -1,15 +1,15 @@
 import type { DroppingClient, SlowSubscription } from '@apus/api';
-import { t } from '../../i18n/index.ts';
 import { formatCount, formatDateTime, formatSeconds } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { DROP_REASONS } from './observing-api.ts';
+import { observingWords } from './observing-strings.ts';
+import { adminWords } from './strings.ts';
 import { SystemsTable } from './systems-table.tsx';
 
-const columns = (
-  ...names: readonly (keyof typeof import('./observing-strings.ts').observing.slow.columns)[]
-) => names.map((name) => t(`admin.observing.slow.columns.${name}`));
+const columns = (...names: readonly (keyof typeof observingWords.slow.columns)[]) =>
+  names.map((name) => observingWords.slow.columns[name]);
 
 /** Clients that are behind, and clients that have missed messages, by reason. */
 export function SlowTables({ api }: { readonly api: AdminApi }) {
@@ -18,9 +18,9 @@ export function SlowTables({ api }: { readonly api: AdminApi }) {
       <SystemsTable<SlowSubscription>
         api={api}
         path="/slow_subscriptions"
-        label={t('admin.observing.slow.behind')}
+        label="Clients that are behind, the longest first"
         columns={columns('client', 'oldest', 'topic', 'waiting', 'inflight', 'state')}
-        empty={t('admin.observing.slow.none')}
+        empty="No client is behind."
         row={({ node, clientid, topic, timespan, connected, mqueue_len, inflight_cnt }) => (
           <tr key={`${node} ${clientid}`} data-offline={!connected || undefined}>
             <th scope="row" className={classes.name}>
@@ -30,20 +30,20 @@ export function SlowTables({ api }: { readonly api: AdminApi }) {
             <td className={classes.name}>{visibleText(topic)}</td>
             <td className={classes.number}>{formatCount(mqueue_len)}</td>
             <td className={classes.number}>{formatCount(inflight_cnt)}</td>
-            <td>{t(connected ? 'admin.client.connected' : 'admin.offline')}</td>
+            <td>{connected ? 'connected' : 'not connected'}</td>
           </tr>
         )}
       />
       <SystemsTable<DroppingClient>
         api={api}
         path="/dropping_clients"
-        label={t('admin.observing.slow.dropping')}
+        label="Clients that have missed messages, the most first"
         columns={[
           ...columns('client', 'dropped'),
-          ...DROP_REASONS.map((reason) => t(`admin.client.reasons.${reason}`)),
+          ...DROP_REASONS.map((reason) => adminWords.client.reasons[reason]),
           ...columns('last'),
         ]}
-        empty={t('admin.observing.slow.noneMissed')}
+        empty="No client has missed a message."
         row={(entry) => (
           <tr key={`${entry.node} ${entry.clientid}`}>
             <th scope="row" className={classes.name}>
@@ -57,7 +57,7 @@ export function SlowTables({ api }: { readonly api: AdminApi }) {
             ))}
             <td className={classes.time}>
               {entry.last_dropped_at === null
-                ? t('admin.observing.slow.justNow')
+                ? 'in the last half minute'
                 : formatDateTime(Date.parse(entry.last_dropped_at))}
             </td>
           </tr>

@@ -1,5 +1,4 @@
 import type { SubscriptionLine } from '@apus/api';
-import { t } from '../../i18n/index.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
@@ -10,16 +9,16 @@ export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
   return (
     <PagedTable<SubscriptionLine>
       api={api}
-      label={t('admin.tabs.subscriptions')}
+      label="Subscriptions"
       path="/subscriptions"
-      search={{ label: t('admin.searchSubscriptions'), parameter: 'match_topic' }}
+      search={{ label: 'A topic, to find its subscribers', parameter: 'match_topic' }}
       columns={[
-        { label: t('admin.columns.filter'), sortKey: ({ topic }) => topic },
-        { label: t('admin.columns.clientId'), sortKey: ({ clientid }) => clientid },
-        { label: t('admin.columns.qos'), sortKey: ({ qos }) => qos },
-        { label: t('admin.columns.options') },
+        { label: 'Topic filter', sortKey: ({ topic }) => topic },
+        { label: 'Client identifier', sortKey: ({ clientid }) => clientid },
+        { label: 'QoS', sortKey: ({ qos }) => qos },
+        { label: 'Options' },
       ]}
-      empty={t('admin.noSubscriptions')}
+      empty="No subscription matches."
       row={({ clientid, topic, qos, nl, rap, id }) => (
         <tr key={`${clientid}\0${topic}`}>
           <th scope="row" className={classes.name}>
@@ -29,9 +28,9 @@ export function SubscriptionsTable({ api }: { readonly api: AdminApi }) {
           <td>{qos}</td>
           <td>
             {[
-              nl === 1 ? t('admin.noLocal') : '',
-              rap === 1 ? t('admin.retainAsPublished') : '',
-              id === null ? '' : t('admin.identifier', { id }),
+              nl === 1 ? 'no local' : '',
+              rap === 1 ? 'retain as published' : '',
+              id === null ? '' : `identifier ${id}`,
             ]
               .filter((option) => option !== '')
               .join(', ') || '–'}

@@ -1,12 +1,5 @@
-/** Bridges and rules. */
-export const systems = {
-  tab: 'Bridges and rules',
-  bridges: 'Bridges',
-  rules: 'Rules',
-  noBridges: 'This node has no bridges: apus serve --bridges FILE.',
-  noDeployedBridges: 'This deployment has no bridges for this tenant: npm run deploy -- --bridges FILE.',
-  noRules: 'This node has no rules: apus serve --rules FILE.',
-  noDeployedRules: 'This deployment has no rules for this tenant: npm run deploy -- --rules FILE.',
+/** Words for values that the code names. */
+export const systemsWords = {
   columns: {
     name: 'Name',
     remote: 'Other side',
@@ -22,13 +15,5 @@ export const systems = {
     sent: 'Sent',
     dead: 'Dead letters',
   },
-  status: {
-    connecting: 'connecting',
-    connected: 'well',
-    disconnected: 'failing',
-    stopped: 'stopped',
-  },
-  sendAgain: 'Send again the dead letters of {{name}}',
-  sendAgainShort: 'Send again',
-  sendAgainText: 'They are tried once, oldest first, up to the first that fails. It and the others stay.',
+  status: { connecting: 'connecting', connected: 'well', disconnected: 'failing', stopped: 'stopped' },
 } as const;

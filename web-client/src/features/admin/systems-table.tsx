@@ -1,7 +1,6 @@
 import { pathWith } from '@apus/api/path';
 import { Badge, Button, Title } from '@mantine/core';
 import { type ReactNode, useCallback } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatCount } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
@@ -9,6 +8,7 @@ import classes from './admin-view.module.css';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Refusal } from './refusal.tsx';
 import { type BridgeEntry, notCarried, type RuleEntry } from './systems-api.ts';
+import { systemsWords } from './systems-strings.ts';
 import { Table } from './table.tsx';
 import { usePoll } from './use-poll.ts';
 
@@ -19,27 +19,31 @@ const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', st
  * deployment only CloudWatch knows them.
  */
 export function SystemsTables({ api }: { readonly api: AdminApi }) {
-  const columns = (...names: readonly (keyof typeof import('./systems-strings.ts').systems.columns)[]) =>
-    names.map((name) => t(`admin.systems.columns.${name}`));
+  const columns = (...names: readonly (keyof typeof systemsWords.columns)[]) =>
+    names.map((name) => systemsWords.columns[name]);
   return (
     <>
       <SystemsTable<BridgeEntry>
         api={api}
         path="/bridges"
-        label={t('admin.systems.bridges')}
+        label="Bridges"
         columns={columns(
           ...(['name', 'remote'] as const),
           ...(api.isDeployment
             ? ([] as const)
             : (['status', 'in', 'lag', 'out', 'waiting', 'failed', 'error'] as const)),
         )}
-        empty={t(api.isDeployment ? 'admin.systems.noDeployedBridges' : 'admin.systems.noBridges')}
+        empty={
+          api.isDeployment
+            ? 'This deployment has no bridges for this tenant: npm run deploy -- --bridges FILE.'
+            : 'This node has no bridges: apus serve --bridges FILE.'
+        }
         row={(bridge) => <BridgeRow key={bridge.name} bridge={bridge} isDeployment={api.isDeployment} />}
       />
       <SystemsTable<RuleEntry>
         api={api}
         path="/rules"
-        label={t('admin.systems.rules')}
+        label="Rules"
         columns={[
           ...columns(
             ...(['name', 'filter', 'target'] as const),
@@ -47,9 +51,13 @@ export function SystemsTables({ api }: { readonly api: AdminApi }) {
             'dead',
             ...(api.isDeployment ? ([] as const) : (['error'] as const)),
           ),
-          t('admin.columns.action'),
+          'Action',
         ]}
-        empty={t(api.isDeployment ? 'admin.systems.noDeployedRules' : 'admin.systems.noRules')}
+        empty={
+          api.isDeployment
+            ? 'This deployment has no rules for this tenant: npm run deploy -- --rules FILE.'
+            : 'This node has no rules: apus serve --rules FILE.'
+        }
         row={(rule, refresh) => <RuleRow key={rule.name} api={api} rule={rule} refresh={refresh} />}
       />
     </>
@@ -81,7 +89,7 @@ export function SystemsTable<T>({ api, path, label, columns, empty, row, rowsMax
       </Title>
       {api.isDeployment && (
         <Button variant="default" size="xs" mb="xs" onClick={refresh}>
-          {t('admin.refresh')}
+          Ask again
         </Button>
       )}
       {error !== undefined && <Refusal error={error} />}
@@ -147,9 +155,9 @@ function RuleRow({ api, rule, refresh }: RuleRowProps) {
       <td className={classes.action}>
         {dead_letters > 0 && (
           <ConfirmButton
-            label={t('admin.systems.sendAgain', { name })}
-            short={t('admin.systems.sendAgainShort')}
-            question={t('admin.systems.sendAgainText')}
+            label={`Send again the dead letters of ${name}`}
+            short="Send again"
+            question="They are tried once, oldest first, up to the first that fails. It and the others stay."
             act={() => api.post(pathWith('/rules/:name/dead_letters/send', { name }), {})}
             done={refresh}
           />
@@ -162,7 +170,7 @@ function RuleRow({ api, rule, refresh }: RuleRowProps) {
 function Status({ status }: { readonly status: keyof typeof COLOURS }) {
   return (
     <Badge variant="light" color={COLOURS[status]} tt="none">
-      {t(`admin.systems.status.${status}`)}
+      {systemsWords.status[status]}
     </Badge>
   );
 }

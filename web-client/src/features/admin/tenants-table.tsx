@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi, TenantEntry } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { PagedTable } from './paged-table.tsx';
+import { tenantsWords } from './tenants-strings.ts';
 
 interface TenantsTableProps {
   readonly api: AdminApi;
@@ -17,32 +17,32 @@ export function TenantsTable({ api, look }: TenantsTableProps) {
   return (
     <PagedTable<TenantEntry>
       api={api}
-      label={t('admin.tenants.tab')}
+      label="Tenants"
       path="/tenants"
       columns={[
-        { label: t('admin.tenants.columns.name'), sortKey: ({ name }) => name },
-        { label: t('admin.tenants.columns.state'), sortKey: ({ state }) => state },
-        { label: t('admin.tenants.columns.reason'), sortKey: ({ reason }) => reason },
-        { label: t('admin.tenants.columns.since'), sortKey: ({ createdAt }) => createdAt },
-        { label: t('admin.tenants.columns.action') },
+        { label: 'Name', sortKey: ({ name }) => name },
+        { label: 'State', sortKey: ({ state }) => state },
+        { label: 'Reason', sortKey: ({ reason }) => reason },
+        { label: 'Since', sortKey: ({ createdAt }) => createdAt },
+        { label: 'Action' },
       ]}
-      empty={t('admin.tenants.empty')}
+      empty="There are no tenants but “default”."
       row={({ name, state, reason, createdAt }) => (
         <tr key={name} data-offline={state === 'suspended' || undefined}>
           <th scope="row" className={classes.name}>
             {name}
           </th>
-          <td>{t(`admin.tenants.states.${state}`)}</td>
+          <td>{tenantsWords.states[state]}</td>
           <td>{visibleText(reason ?? '–')}</td>
           <td className={classes.time}>{formatDateTime(Date.parse(createdAt))}</td>
           <td className={classes.action}>
             <Button
               variant="default"
               size="compact-xs"
-              aria-label={t('admin.tenants.look', { name })}
+              aria-label={`Show ${name}`}
               onClick={() => look(name)}
             >
-              {t('admin.tenants.lookShort')}
+              Show
             </Button>
           </td>
         </tr>

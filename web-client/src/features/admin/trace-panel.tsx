@@ -2,12 +2,12 @@ import type { TraceLine } from '@apus/api';
 import { pathWith } from '@apus/api/path';
 import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatExact, formatTime } from '../../ui/format.ts';
+import { formatExact, formatTime, plural } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { type AdminApi, ApiError } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import type { TraceAnswer } from './observing-api.ts';
+import { observingWords } from './observing-strings.ts';
 import { Refusal } from './refusal.tsx';
 import { Table } from './table.tsx';
 import { usePoll } from './use-poll.ts';
@@ -53,24 +53,24 @@ export function TracePanel({ api }: { readonly api: AdminApi }) {
     <>
       <form onSubmit={(event) => void start(event)}>
         <Text size="sm" mb="xs">
-          {t('admin.observing.trace.text')}
+          Lines of the log about one client, topic or address, as they come, for a minute.
         </Text>
         <Group align="flex-end" gap="xs" mb="sm">
           <Select
-            label={t('admin.observing.trace.by')}
-            data={TYPES.map((each) => ({ value: each, label: t(`admin.observing.trace.types.${each}`) }))}
+            label="By"
+            data={TYPES.map((each) => ({ value: each, label: observingWords.trace.types[each] }))}
             value={type}
             w={170}
             onChange={(chosen) => setType(TYPES.find((known) => known === chosen) ?? 'clientid')}
           />
           <TextInput
-            label={t('admin.observing.trace.value')}
+            label="Value"
             spellCheck={false}
             value={value}
             onChange={(event) => setValue(event.currentTarget.value)}
           />
           <Button type="submit" disabled={value.trim() === ''}>
-            {t('admin.observing.trace.start')}
+            Start
           </Button>
         </Group>
       </form>
@@ -126,9 +126,11 @@ function TraceLines({ api, name, stop }: TraceLinesProps) {
       {error !== undefined && <Refusal error={error} />}
       <Group gap="xs" mb="xs">
         <Text size="xs" c="dimmed" role="status">
-          {t(`admin.observing.trace.${isOver ? 'over' : 'running'}`, { count: told.count, shown })}
+          {isOver
+            ? plural(told.count, `Over: ${shown} line`, `Over: ${shown} lines`)
+            : plural(told.count, `Running: ${shown} line`, `Running: ${shown} lines`)}
           {(value?.left_out ?? 0) > 0 &&
-            ` ${t('admin.observing.trace.leftOut', { count: value?.left_out ?? 0 })}`}
+            ` ${plural(value?.left_out ?? 0, `and ${value?.left_out ?? 0} line left out: there were too many`, `and ${value?.left_out ?? 0} lines left out: there were too many`)}`}
         </Text>
         {!isOver && (
           <Button
@@ -139,15 +141,15 @@ function TraceLines({ api, name, stop }: TraceLinesProps) {
               stop();
             }}
           >
-            {t('admin.observing.trace.stop')}
+            Stop
           </Button>
         )}
       </Group>
       <Table
-        label={t('admin.observing.trace.lines')}
+        label="Lines of the trace"
         className={classes.trace}
-        columns={COLUMNS.map((column) => t(`admin.observing.trace.columns.${column}`))}
-        empty={told.lines.length === 0 ? t('admin.observing.trace.none') : undefined}
+        columns={COLUMNS.map((column) => observingWords.trace.columns[column])}
+        empty={told.lines.length === 0 ? 'No line yet.' : undefined}
       >
         {told.lines.toReversed().map(({ number, at, level, event, fields }) => (
           <tr key={number}>

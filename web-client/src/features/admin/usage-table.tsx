@@ -1,6 +1,5 @@
 import { Button, Group, SegmentedControl } from '@mantine/core';
 import { useCallback, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { formatBytes, formatCount, formatRate } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
@@ -8,6 +7,7 @@ import classes from './admin-view.module.css';
 import { RateGraph } from './rate-graph.tsx';
 import { Refusal } from './refusal.tsx';
 import { Table } from './table.tsx';
+import { tenantsWords } from './tenants-strings.ts';
 import { byTenant, pointsOf, questionOf, type TenantUsage, USAGE_STEPS, type UsageStep } from './usage.ts';
 import { usePoll } from './use-poll.ts';
 
@@ -33,8 +33,8 @@ export function UsageTable({ api }: { readonly api: AdminApi }) {
         tenants: byTenant(lines),
         times: points.map(({ atMs }) => atMs),
         lines: [
-          { label: t('admin.tenants.usage.lines.in'), values: points.map(({ messagesIn }) => messagesIn) },
-          { label: t('admin.tenants.usage.lines.out'), values: points.map(({ messagesOut }) => messagesOut) },
+          { label: 'Messages in', values: points.map(({ messagesIn }) => messagesIn) },
+          { label: 'Messages out', values: points.map(({ messagesOut }) => messagesOut) },
         ],
       };
     },
@@ -45,31 +45,31 @@ export function UsageTable({ api }: { readonly api: AdminApi }) {
     <>
       <Group gap="xs" mb="xs">
         <SegmentedControl
-          aria-label={t('admin.tenants.usage.step')}
+          aria-label="Time of a point"
           value={step}
           onChange={(chosen) => setStep(chosen as UsageStep)}
-          data={USAGE_STEPS.map((value) => ({ value, label: t(`admin.tenants.usage.steps.${value}`) }))}
+          data={USAGE_STEPS.map((value) => ({ value, label: tenantsWords.usage.steps[value] }))}
         />
         {api.isDeployment && (
           <Button variant="default" size="xs" onClick={refresh}>
-            {t('admin.refresh')}
+            Ask again
           </Button>
         )}
       </Group>
       {error !== undefined && <Refusal error={error} />}
       {value !== undefined && (
         <RateGraph
-          label={t('admin.tenants.usage.graph')}
-          unit={t('admin.observing.history.looks.messages')}
+          label="Messages of all tenants over time"
+          unit="Messages"
           times={value.times}
           lines={value.lines}
           timeFormat={FORMATS[step]}
         />
       )}
       <Table
-        label={t('admin.tenants.usage.table')}
-        columns={COLUMNS.map((name) => t(`admin.tenants.usage.columns.${name}`))}
-        empty={value?.tenants.length === 0 ? t('admin.tenants.usage.empty') : undefined}
+        label="Usage by tenant"
+        columns={COLUMNS.map((name) => tenantsWords.usage.columns[name])}
+        empty={value?.tenants.length === 0 ? 'Nothing has been used in this time.' : undefined}
       >
         {value?.tenants.map((usage) => (
           <UsageRow key={usage.tenant} usage={usage} />

@@ -2,7 +2,6 @@ import type { UserLine } from '@apus/api';
 import { pathWith } from '@apus/api/path';
 import { Button, Group, Modal, PasswordInput, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { type AdminApi, ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 
@@ -49,17 +48,15 @@ export function UserDialog({ api, user, close, done }: UserDialogProps) {
     <Modal
       opened
       onClose={close}
-      title={
-        user === undefined ? t('admin.observing.users.title') : t('admin.observing.users.edit', { name })
-      }
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={user === undefined ? 'A user' : `Edit ${name}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form onSubmit={(event) => void save(event)}>
         <Stack gap="sm">
           {error !== undefined && <Refusal error={error} />}
           {user === undefined && (
             <TextInput
-              label={t('admin.observing.users.name')}
+              label="Name"
               spellCheck={false}
               autoComplete="off"
               data-autofocus
@@ -68,27 +65,25 @@ export function UserDialog({ api, user, close, done }: UserDialogProps) {
             />
           )}
           <PasswordInput
-            label={t(
-              user === undefined ? 'admin.observing.users.password' : 'admin.observing.users.newPassword',
-            )}
-            description={user === undefined ? undefined : t('admin.observing.users.passwordHint')}
+            label={user === undefined ? 'Password' : 'New password'}
+            description={user === undefined ? undefined : 'Empty: it stays as it is'}
             autoComplete="new-password"
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
-          <Filters label={t('admin.observing.users.publish')} value={publish} onChange={setPublish} />
-          <Filters label={t('admin.observing.users.subscribe')} value={subscribe} onChange={setSubscribe} />
+          <Filters label="May publish to" value={publish} onChange={setPublish} />
+          <Filters label="May subscribe to" value={subscribe} onChange={setSubscribe} />
           {hasRules && (
             <Text size="xs" c="dimmed">
-              {t('admin.observing.users.rulesHint')}
+              This user has rules in the file as well; they stay as they are.
             </Text>
           )}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
-              {t('app.cancel')}
+              Cancel
             </Button>
             <Button type="submit" loading={isSaving} disabled={!isComplete}>
-              {t('admin.observing.users.save')}
+              Save
             </Button>
           </Group>
         </Stack>
@@ -107,7 +102,7 @@ function Filters({ label, value, onChange }: FiltersProps) {
   return (
     <Textarea
       label={label}
-      description={t('admin.observing.users.filtersHint')}
+      description="Topic filters, one a line; # is every topic"
       autosize
       minRows={2}
       maxRows={8}

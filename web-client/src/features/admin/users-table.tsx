@@ -3,7 +3,7 @@ import { pathWith } from '@apus/api/path';
 import { Button, Group, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { t } from '../../i18n/index.ts';
+import { plural } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
@@ -19,25 +19,25 @@ export function UsersTable({ api }: { readonly api: AdminApi }) {
     <>
       <Text size="sm" mb="xs">
         {api.isDeployment
-          ? t('admin.observing.users.textDeployment')
-          : `${t('admin.observing.users.text')} ${t('admin.observing.users.cluster')}`}
+          ? 'Users with a password. A change counts from the next CONNECT on.'
+          : 'Users with a password. A change is in force at once: rules for clients that are connected, too. Workers of one machine share the file. Processes on other machines have files of their own.'}
       </Text>
       <PagedTable<UserLine>
         key={round}
         api={api}
-        label={t('admin.observing.users.tab')}
+        label="Users"
         path="/users"
         columns={[
-          { label: t('admin.observing.users.columns.name'), sortKey: ({ name }) => name },
-          { label: t('admin.observing.users.columns.publish') },
-          { label: t('admin.observing.users.columns.subscribe') },
-          { label: t('admin.observing.users.columns.action') },
+          { label: 'Name', sortKey: ({ name }) => name },
+          { label: 'May publish to' },
+          { label: 'May subscribe to' },
+          { label: 'Action' },
         ]}
-        empty={t('admin.observing.users.none')}
+        empty="There are no users."
         tools={() => (
           <Group gap="xs" mr="auto">
             <Button leftSection={<IconUserPlus size={15} stroke={1.5} />} onClick={() => setEdited('new')}>
-              {t('admin.observing.users.add')}
+              Add a user …
             </Button>
           </Group>
         )}
@@ -53,15 +53,15 @@ export function UsersTable({ api }: { readonly api: AdminApi }) {
                 <Button
                   variant="default"
                   size="compact-xs"
-                  aria-label={t('admin.observing.users.edit', { name: user.name })}
+                  aria-label={`Edit ${user.name}`}
                   onClick={() => setEdited(user)}
                 >
-                  {t('admin.observing.users.editShort')}
+                  Edit …
                 </Button>
                 <ConfirmButton
-                  label={t('admin.observing.users.remove', { name: user.name })}
-                  short={t('admin.observing.users.removeShort')}
-                  question={t('admin.observing.users.removeText')}
+                  label={`Remove ${user.name}`}
+                  short="Remove"
+                  question="Its sessions end, and it cannot connect any more."
                   act={() => api.remove(pathWith('/users/:name', { name: user.name }))}
                   done={refresh}
                 />
@@ -84,7 +84,7 @@ export function UsersTable({ api }: { readonly api: AdminApi }) {
 
 /** The filters of a user; of rules, how many there are. */
 function allowed(filters: readonly string[] = [], { rules = [] }: UserLine): string {
-  const counted = rules.length === 0 ? [] : [t('admin.observing.users.rules', { count: rules.length })];
+  const counted = rules.length === 0 ? [] : [`${rules.length} ${plural(rules.length, 'rule', 'rules')}`];
   const all = [...filters.map((filter) => visibleText(filter)), ...counted];
-  return all.length === 0 ? t('admin.observing.users.nothing') : all.join(', ');
+  return all.length === 0 ? 'nothing' : all.join(', ');
 }

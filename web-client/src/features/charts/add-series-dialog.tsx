@@ -2,12 +2,13 @@ import { validateTopicFilter } from '@apus/mqtt/topic';
 import { Autocomplete, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useMemo, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { parsePath } from '../decode/json-path.ts';
 import { topicTreeOf } from '../tree/topic-trees.ts';
+import { chartedWords } from './charted-strings.ts';
 import { addSeries } from './charts-store.ts';
 import { SERIES_MAX } from './limits.ts';
 import type { SampleSource } from './series.ts';
+import { chartsWords } from './strings.ts';
 
 const KINDS = ['value', 'latency', 'missing'] as const;
 
@@ -36,52 +37,50 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
     else close();
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('charts.addTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} title="Add a series" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Autocomplete
-            label={t('charts.topicFilter')}
+            label="Topic or topic filter"
             data={suggestions}
             limit={20}
             spellCheck={false}
             value={topicFilter}
             onChange={setTopicFilter}
-            error={topicFilter !== '' && isFilterWrong && t('charts.filterWrong')}
+            error={topicFilter !== '' && isFilterWrong && 'Not a topic filter'}
             data-autofocus
           />
           <Select
-            label={t('charts.what')}
-            description={t(`charts.sourceNotes.${kind}`)}
-            data={KINDS.map((value) => ({ value, label: t(`charted.sources.${value}`) }))}
+            label="Value to chart"
+            description={chartsWords.sourceNotes[kind]}
+            data={KINDS.map((value) => ({ value, label: chartedWords.sources[value] }))}
             value={kind}
             onChange={(value) => setKind(KINDS.find((known) => known === value) ?? 'value')}
           />
           {kind === 'value' && (
             <TextInput
-              label={t('charts.path')}
-              description={t('charts.pathHint')}
+              label="Path in the payload"
+              description="$.temperature; empty where the payload is the number"
               spellCheck={false}
               value={path}
               onChange={(event) => setPath(event.currentTarget.value)}
-              error={parsed === undefined && t('charts.pathWrong')}
+              error={
+                parsed === undefined &&
+                "Not a path to one value. Examples: $.temperature, $.rooms[0]['the name']"
+              }
             />
           )}
           {isFull && (
             <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              {t('charted.outcomes.full', { count: SERIES_MAX })}
+              {`There are ${SERIES_MAX} series already: remove one first`}
             </Text>
           )}
           <Group gap="xs" justify="flex-end">
             <Button variant="default" onClick={close}>
-              {t('charts.cancel')}
+              Cancel
             </Button>
             <Button type="submit" disabled={isFilterWrong || parsed === undefined}>
-              {t('charts.add')}
+              Add a series
             </Button>
           </Group>
         </Stack>

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type uPlot from 'uplot';
-import { t } from '../../i18n/index.ts';
 import { Plot, usePlotColors } from '../../ui/plot.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { align } from './align.ts';
@@ -29,9 +28,9 @@ export function Chart({ label, series, range, onCursor }: ChartProps) {
   latestRange.current = range;
   const options = useMemo(() => {
     const labels = {
-      value: namesOf(series) ?? t('charts.axes.value'),
-      milliseconds: t('charts.axes.milliseconds'),
-      messages: t('charts.axes.messages'),
+      value: namesOf(series) ?? 'Value',
+      milliseconds: 'ms',
+      messages: 'Messages',
     };
     return chartOptions(series, colors, labels, onCursor);
   }, [series, colors, onCursor]);

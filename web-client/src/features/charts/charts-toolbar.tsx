@@ -8,12 +8,12 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { t } from '../../i18n/index.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { clearSamples, useCharts } from './charts-store.ts';
 import classes from './charts-view.module.css';
 import { WINDOW_SECONDS } from './limits.ts';
+import { chartsWords } from './strings.ts';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
@@ -29,7 +29,7 @@ export function ChartsToolbar({ add, exportCsv }: ChartsToolbarProps) {
     <div className={classes.toolbar}>
       <WindowControl />
       <Button variant="default" leftSection={<IconPlus {...ICON} />} onClick={add}>
-        {t('charts.add')}
+        Add a series
       </Button>
       <Button
         variant="default"
@@ -37,14 +37,14 @@ export function ChartsToolbar({ add, exportCsv }: ChartsToolbarProps) {
         leftSection={<IconLayoutRows {...ICON} />}
         onClick={() => useCharts.setState({ isSplit: !isSplit })}
       >
-        {t(isSplit ? 'charts.join' : 'charts.split')}
+        {isSplit ? 'One chart for all' : 'A chart for each'}
       </Button>
       <Group gap={4} ml="auto" wrap="nowrap">
         <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={exportCsv}>
-          {t('charts.exportCsv')}
+          Export CSV
         </Button>
         <HoldButton />
-        <IconButton label={t('charts.clear')} onClick={clearSamples}>
+        <IconButton label="Clear the samples" onClick={clearSamples}>
           <IconTrash size={16} stroke={1.5} />
         </IconButton>
       </Group>
@@ -60,10 +60,10 @@ function WindowControl() {
   const { windowSeconds } = useCharts();
   return (
     <SegmentedControl
-      aria-label={t('charts.window')}
+      aria-label="Window"
       data={WINDOW_SECONDS.map((seconds) => ({
         value: String(seconds),
-        label: t(`charts.windows.w${seconds}`),
+        label: chartsWords.windows[seconds],
       }))}
       value={String(windowSeconds)}
       onChange={(value) => useCharts.setState({ windowSeconds: Number(value) })}
@@ -81,7 +81,7 @@ function HoldButton() {
       leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
       onClick={toggleHeld}
     >
-      {t(isHeld ? 'charts.resume' : 'charts.pause')}
+      {isHeld ? 'Resume' : 'Pause'}
     </Button>
   );
 }

@@ -2,7 +2,6 @@ import { Button, Center, EmptyState, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { useActiveProfile, useConnection, useLogEnd } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { fileName, saveBlob } from '../../ui/save-file.ts';
@@ -20,6 +19,7 @@ import type { WINDOW_SECONDS } from './limits.ts';
 import { panelsOf } from './panels.ts';
 import type { Series } from './series.ts';
 import { SeriesTable } from './series-table.tsx';
+import { chartsWords } from './strings.ts';
 import { suggestions } from './suggestions.ts';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
@@ -34,17 +34,17 @@ export function ChartsView() {
   const [isAdding, adding] = useDisclosure();
   if (profile === undefined) return <EmptyConnection />;
   return (
-    <section className={classes.view} aria-label={t('charts.title')}>
+    <section className={classes.view} aria-label="Charts">
       {series.length === 0 ? (
         <Center p="md" h="100%">
           <EmptyState
             icon={<IconChartLine stroke={1.5} />}
-            title={t('charts.none')}
-            description={t('charts.noneAdvice')}
+            title="Nothing is charted yet"
+            description="Click a number in a payload, in Messages or Topics, or add a series here."
           >
             <Suggestions id={profile.id} />
             <Button variant="default" leftSection={<IconPlus {...ICON} />} onClick={adding.open}>
-              {t('charts.add')}
+              Add a series
             </Button>
           </EmptyState>
         </Center>
@@ -63,9 +63,9 @@ function Suggestions({ id }: { readonly id: string }) {
   const found = suggestions(messages);
   if (found.length === 0) return null;
   return (
-    <Stack gap={4} align="stretch" role="group" aria-label={t('charts.suggested')} maw={460}>
+    <Stack gap={4} align="stretch" role="group" aria-label="Numbers of the newest messages" maw={460}>
       <Text size="xs" c="dimmed">
-        {t('charts.suggested')}
+        Numbers of the newest messages
       </Text>
       {found.map(({ topic, path }) => (
         <Button
@@ -89,7 +89,7 @@ function Board({ add }: { readonly add: () => void }) {
   const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, Date.now());
   const connectionNames = useConnectionNames(series);
   useTick(TABLE_INTERVAL_MS);
-  const windowName = t(`charts.windows.w${windowSeconds as (typeof WINDOW_SECONDS)[number]}`);
+  const windowName = chartsWords.windows[windowSeconds as (typeof WINDOW_SECONDS)[number]];
   return (
     <>
       <ChartsToolbar add={add} exportCsv={() => exportCsv(range())} />
@@ -98,11 +98,11 @@ function Board({ add }: { readonly add: () => void }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a chart has no other name
           <div className={classes.chart} key={index}>
             <Chart
-              label={t(panels.length > 1 ? 'charts.numbered' : 'charts.chart', {
-                number: index + 1,
-                count: own.filter(({ isHidden }) => !isHidden).length,
-                window: windowName,
-              })}
+              label={
+                panels.length > 1
+                  ? `Chart ${index + 1}: ${own.filter(({ isHidden }) => !isHidden).length} series over the last ${windowName}`
+                  : `Chart of ${own.filter(({ isHidden }) => !isHidden).length} series over the last ${windowName}`
+              }
               series={own}
               range={range}
               onCursor={setCursorAtMs}
@@ -112,7 +112,7 @@ function Board({ add }: { readonly add: () => void }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key */}
       {/* biome-ignore lint/a11y/useSemanticElements: it is no part of a form */}
-      <div className={classes.tableBox} role="group" aria-label={t('charts.table')} tabIndex={0}>
+      <div className={classes.tableBox} role="group" aria-label="Series" tabIndex={0}>
         <SeriesTable
           series={series}
           range={range()}

@@ -1,12 +1,12 @@
 import { IconEye, IconEyeOff, IconX } from '@tabler/icons-react';
 import { Fragment } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
+import { formatCount, formatDuration, formatTime, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { pathText } from '../decode/json-path.ts';
 import type { TimeRange } from './chart-window.ts';
+import { chartedWords } from './charted-strings.ts';
 import { recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
 import classes from './charts-view.module.css';
 import { type Series, scaleOf } from './series.ts';
@@ -26,15 +26,15 @@ const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 })
 /** The series in numbers: exact values, also for users who cannot see the chart. */
 export function SeriesTable({ series, range, cursorAtMs, connectionNames }: SeriesTableProps) {
   return (
-    <table className={classes.table} aria-label={t('charts.table')}>
+    <table className={classes.table} aria-label="Series">
       <thead>
         <tr>
-          <th scope="col">{t('charts.columns.series')}</th>
-          <th scope="col">{cursorAtMs === undefined ? t('charts.columns.last') : formatTime(cursorAtMs)}</th>
-          <th scope="col">{t('charts.columns.min')}</th>
-          <th scope="col">{t('charts.columns.mean')}</th>
-          <th scope="col">{t('charts.columns.max')}</th>
-          <th scope="col">{t('charts.columns.count')}</th>
+          <th scope="col">Series</th>
+          <th scope="col">{cursorAtMs === undefined ? 'Last' : formatTime(cursorAtMs)}</th>
+          <th scope="col">Min</th>
+          <th scope="col">Mean</th>
+          <th scope="col">Max</th>
+          <th scope="col">Samples</th>
           <td />
         </tr>
       </thead>
@@ -65,7 +65,7 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
   const recording = recordingOf(series);
   const statistics = recording && statisticsOf(recording.samples, range.fromMs, range.toMs);
   const { source, topicFilter, isHidden } = series;
-  const what = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
+  const what = source.kind === 'value' ? pathText(source.path) : chartedWords.sources[source.kind];
   const name = `${visibleText(topicFilter)} ${what}`;
   const shown = (value: number | undefined): string => {
     if (value === undefined) return '–';
@@ -74,13 +74,17 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
   const current = cursorAtMs === undefined ? statistics?.last : valueNear(series, cursorAtMs);
   const notes = [
     ...(recording !== undefined && recording.withoutNumber > 0
-      ? [t('charts.withoutNumber', { count: recording.withoutNumber })]
+      ? [
+          `${recording.withoutNumber} ${plural(recording.withoutNumber, 'message', 'messages')} had no number there`,
+        ]
       : []),
     ...(recording !== undefined && recording.notDecoded > 0
-      ? [t('charts.notDecoded', { count: recording.notDecoded })]
+      ? [
+          `${recording.notDecoded} ${plural(recording.notDecoded, 'message was', 'messages were')} left out: too large, or too many at once`,
+        ]
       : []),
     ...(recording !== undefined && recording.samples.total > recording.samples.size
-      ? [t('charts.full', { count: recording.samples.capacity })]
+      ? [`The newest ${recording.samples.capacity} samples are kept.`]
       : []),
   ];
   return (
@@ -103,12 +107,12 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
       <td>
         <span className={classes.actions}>
           <IconButton
-            label={t(isHidden ? 'charts.show' : 'charts.hide', { name })}
+            label={isHidden ? `Show ${name}` : `Hide ${name}`}
             onClick={() => toggleSeries(series.id)}
           >
             {isHidden ? <IconEyeOff size={15} stroke={1.5} /> : <IconEye size={15} stroke={1.5} />}
           </IconButton>
-          <IconButton label={t('charts.remove', { name })} onClick={() => removeSeries(series.id)}>
+          <IconButton label={`Remove ${name}`} onClick={() => removeSeries(series.id)}>
             <IconX size={15} stroke={1.5} />
           </IconButton>
         </span>

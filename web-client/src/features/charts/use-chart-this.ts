@@ -1,7 +1,8 @@
-import { t } from '../../i18n/index.ts';
+import { fill } from '../../ui/format.ts';
 import { say } from '../../ui/notice.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { pathText } from '../decode/json-path.ts';
+import { chartedWords } from './charted-strings.ts';
 import { addSeries } from './charts-store.ts';
 import { SERIES_MAX } from './limits.ts';
 import type { SampleSource } from './series.ts';
@@ -10,12 +11,12 @@ import type { SampleSource } from './series.ts';
 export function useChartThis(): (connectionId: string, topicFilter: string, source: SampleSource) => void {
   return (connectionId, topicFilter, source) => {
     const outcome = addSeries(connectionId, topicFilter, source);
-    const name = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
-    const said = t(`charted.outcomes.${outcome}`, { count: SERIES_MAX });
+    const name = source.kind === 'value' ? pathText(source.path) : chartedWords.sources[source.kind];
+    const said = fill(chartedWords.outcomes[outcome], { count: SERIES_MAX });
     say({
       kind: outcome === 'full' ? 'failed' : 'done',
       text: `${said}: ${visibleText(topicFilter)} · ${name}`,
-      link: { href: '#/charts', text: t('charted.open') },
+      link: { href: '#/charts', text: 'Open the charts' },
     });
   };
 }

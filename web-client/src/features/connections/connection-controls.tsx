@@ -14,7 +14,6 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { connectProfile, disconnectProfile, duplicateProfile, editProfile } from '../../state/profiles.ts';
@@ -33,9 +32,7 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
   if (isRecording(id)) return <CloseRecording id={id} />;
   const isOpen = phase !== 'idle' && phase !== 'failed';
   const isConnected = phase === 'connected';
-  const label = t(
-    isConnected ? 'connections.disconnect' : isOpen ? 'connections.cancel' : 'connections.connect',
-  );
+  const label = isConnected ? 'Disconnect' : isOpen ? 'Stop trying' : 'Connect';
   const ToggleIcon = isConnected ? IconPlugConnectedX : isOpen ? IconPlayerStop : IconPlugConnected;
   return (
     <Group gap={2} wrap="nowrap">
@@ -59,7 +56,7 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
 function CloseRecording({ id }: { readonly id: string }) {
   return (
     <Button variant="default" size="compact-xs" onClick={() => closeRecording(id)}>
-      {t('connections.closeRecording')}
+      Close the recording
     </Button>
   );
 }
@@ -75,37 +72,37 @@ function ConnectionMenu({
   return (
     <Menu position="bottom-start">
       <Menu.Target>
-        <IconButton label={t('connections.more')}>
+        <IconButton label="More for this connection">
           <IconDots {...ICON} />
         </IconButton>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconSettings {...ICON} />} onClick={() => editProfile(id)}>
-          {t('connections.edit')}
+          Edit …
         </Menu.Item>
         <Menu.Item
           leftSection={<IconCopy {...ICON} />}
-          onClick={() => void duplicateProfile(id, t('connections.copyName', { name }))}
+          onClick={() => void duplicateProfile(id, `Copy of ${name}`)}
         >
-          {t('connections.duplicate')}
+          Duplicate
         </Menu.Item>
         <Menu.Item
           leftSection={<IconShare {...ICON} />}
           onClick={() => useStore.setState({ question: { type: 'share', id } })}
         >
-          {t('connections.share')}
+          Share …
         </Menu.Item>
         <Menu.Item
           leftSection={<IconArrowDown {...ICON} />}
           onClick={() => useStore.setState({ question: { type: 'import' } })}
         >
-          {t('connections.import')}
+          Import …
         </Menu.Item>
         <Menu.Item
           leftSection={<IconArrowUp {...ICON} />}
           onClick={() => useStore.setState({ question: { type: 'export' } })}
         >
-          {t('connections.export')}
+          Export …
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item
@@ -113,14 +110,14 @@ function ConnectionMenu({
           disabled={!isConnected || profile.will === undefined}
           onClick={() => disconnectProfile(id, true)}
         >
-          {t('connections.disconnectWithWill')}
+          Disconnect, and have the will published
         </Menu.Item>
         <Menu.Item
           leftSection={<IconCut {...ICON} />}
           disabled={!isConnected}
           onClick={() => connections.get(id).cut()}
         >
-          {t('connections.cut')}
+          Cut without DISCONNECT
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item
@@ -128,7 +125,7 @@ function ConnectionMenu({
           leftSection={<IconTrash {...ICON} />}
           onClick={() => useStore.setState({ question: { type: 'delete', id } })}
         >
-          {t('connections.delete')}
+          Delete …
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,7 +1,6 @@
 import { Button, Drawer, Group, Text } from '@mantine/core';
 import type { FormEvent } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { connectProfile, profileOf, saveProfile } from '../../state/profiles.ts';
 import { keepSecrets, secretsOf } from '../../state/secrets.ts';
@@ -31,8 +30,8 @@ export function ConnectionDrawer({ id, close }: ConnectionDrawerProps) {
       position="right"
       size={760}
       padding={0}
-      title={t('connections.editor.titleOf', { name: profile.name })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={`Connection “${profile.name}”`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
       classNames={{ header: classes.header, content: classes.drawer, body: classes.body }}
     >
       <ConnectionEditor profile={profile} close={close} />
@@ -84,16 +83,16 @@ function ConnectionEditor({ profile, close }: ConnectionEditorProps) {
       </div>
       <Group className={classes.actions} gap="xs">
         <Text size="xs" c="dimmed" mr="auto" role="status">
-          {isChanged ? t('connections.editor.unsaved') : ''}
+          {isChanged ? 'Unsaved changes' : ''}
         </Text>
         <Button px="xs" variant="subtle" disabled={!isChanged} onClick={discard}>
-          {t('connections.editor.discard')}
+          Discard changes
         </Button>
         <Button px="xs" variant="default" disabled={!isChanged} onClick={() => void save()}>
-          {t('connections.editor.save')}
+          Save
         </Button>
         <Button px="xs" type="submit" disabled={!isUrlRight(form.profile.url)}>
-          {isOpen ? t('connections.editor.saveAndReconnect') : t('connections.editor.saveAndConnect')}
+          {isOpen ? 'Save and reconnect' : 'Save and connect'}
         </Button>
       </Group>
     </form>

@@ -1,7 +1,6 @@
 import { DataList, Paper, Text, Title } from '@mantine/core';
 import { endOfToken } from '../../engine/token-end.ts';
 import type { SessionFacts, Traffic } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { secretsOf } from '../../state/secrets.ts';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
@@ -14,17 +13,17 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
   return (
     <Paper withBorder p="md" bg="var(--apus-surface)">
       <Title order={3} size="h6" mb="xs">
-        {t('connections.facts.title')}
+        The server’s answer
       </Title>
       {session === undefined ? (
         <Text size="xs" c="dimmed">
-          {t('connections.facts.none')}
+          Not connected: nothing is known yet.
         </Text>
       ) : (
         <SessionList session={session} endsAtMs={endOfToken(secretsOf(id).token)} />
       )}
       <Title order={3} size="h6" mt="md" mb="xs">
-        {t('connections.facts.traffic')}
+        Traffic
       </Title>
       <TrafficList traffic={traffic} />
     </Paper>
@@ -44,59 +43,50 @@ function SessionList({ session, endsAtMs }: SessionListProps) {
 type FactOf = readonly [label: string, value: string | undefined];
 
 function factsOf(session: SessionFacts, endsAtMs: number | undefined): readonly FactOf[] {
-  const seconds = (value: number): string => `${formatCount(value)} ${t('connections.editor.seconds')}`;
-  const available = (is: boolean): string =>
-    t(is ? 'connections.facts.available' : 'connections.facts.notAvailable');
+  const seconds = (value: number): string => `${formatCount(value)} s`;
+  const available = (is: boolean): string => (is ? 'available' : 'not available');
   const limit = (value: number | undefined, format: (value: number) => string): string =>
-    value === undefined ? t('connections.facts.unlimited') : format(value);
+    value === undefined ? 'no limit told' : format(value);
   const expiry = session.sessionExpiryIntervalSeconds ?? 0;
   const expiryText =
-    expiry === NEVER_SECONDS
-      ? t('connections.facts.never')
-      : expiry === 0
-        ? t('connections.facts.atOnce')
-        : seconds(expiry);
-  return (
-    [
-      ['since', formatDateTime(session.connectedAtMs)],
-      ['tokenEnds', endsAtMs === undefined ? undefined : formatDateTime(endsAtMs)],
-      ['clientId', session.clientId],
-      ['session', t(`connections.facts.${session.sessionPresent ? 'sessionPresent' : 'sessionNew'}`)],
-      ['sessionExpiry', expiryText],
-      ['keepAlive', seconds(session.keepAliveSeconds)],
-      ['maximumQos', String(session.maximumQos)],
-      ['receiveMaximum', limit(session.receiveMaximum, formatCount)],
-      ['maximumPacketSize', limit(session.maximumPacketSizeBytes, formatBytes)],
-      ['topicAliasMaximum', formatCount(session.topicAliasMaximum ?? 0)],
-      ['retain', available(session.retainAvailable)],
-      ['wildcards', available(session.wildcardAvailable)],
-      ['identifiers', available(session.subscriptionIdentifiersAvailable)],
-      ['shared', available(session.sharedAvailable)],
-      ['responseInformation', session.responseInformation],
-      ['serverReference', session.serverReference],
-      ['reasonString', session.reasonString],
-    ] as const
-  ).map(([name, value]) => [t(`connections.facts.${name}`), value]);
+    expiry === NEVER_SECONDS ? 'never' : expiry === 0 ? 'with the connection' : seconds(expiry);
+  return [
+    ['Connected since', formatDateTime(session.connectedAtMs)],
+    ['Token ends', endsAtMs === undefined ? undefined : formatDateTime(endsAtMs)],
+    ['Client identifier', session.clientId],
+    ['Session', session.sessionPresent ? 'resumed' : 'new'],
+    ['Session expiry', expiryText],
+    ['Keep alive', seconds(session.keepAliveSeconds)],
+    ['Maximum QoS', String(session.maximumQos)],
+    ['Receive maximum', limit(session.receiveMaximum, formatCount)],
+    ['Maximum packet size', limit(session.maximumPacketSizeBytes, formatBytes)],
+    ['Topic alias maximum', formatCount(session.topicAliasMaximum ?? 0)],
+    ['Retained messages', available(session.retainAvailable)],
+    ['Wildcards', available(session.wildcardAvailable)],
+    ['Subscription identifiers', available(session.subscriptionIdentifiersAvailable)],
+    ['Shared subscriptions', available(session.sharedAvailable)],
+    ['Response information', session.responseInformation],
+    ['Server reference', session.serverReference],
+    ['Reason string', session.reasonString],
+  ];
 }
 
 function TrafficList({ traffic }: { readonly traffic: Traffic }) {
   const { messagesIn, bytesIn, messagesOut, bytesOut, dropped, skipped, gateway } = traffic;
   const both = (messages: number, bytes: number): string =>
-    t('connections.facts.messagesAndBytes', { messages: formatCount(messages), bytes: formatBytes(bytes) });
+    `${formatCount(messages)} messages, ${formatBytes(bytes)}`;
   const some = (count: number): string | undefined => (count === 0 ? undefined : formatCount(count));
   const frames = gateway && `${formatCount(gateway.framesSent)}, ${formatCount(gateway.framesReceived)}`;
   return (
     <Facts
-      facts={(
-        [
-          ['received', both(messagesIn, bytesIn)],
-          ['sent', both(messagesOut, bytesOut)],
-          ['dropped', some(dropped)],
-          ['skipped', some(skipped)],
-          ['frames', frames],
-          ['billed', gateway && formatCount(gateway.messagesBilled)],
-        ] as const
-      ).map(([name, value]) => [t(`connections.facts.${name}`), value])}
+      facts={[
+        ['Received', both(messagesIn, bytesIn)],
+        ['Sent', both(messagesOut, bytesOut)],
+        ['Dropped by the broker', some(dropped)],
+        ['Not shown', some(skipped)],
+        ['Frames sent, received', frames],
+        ['Billed messages', gateway && formatCount(gateway.messagesBilled)],
+      ]}
     />
   );
 }

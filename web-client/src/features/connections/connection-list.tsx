@@ -2,7 +2,6 @@ import { Group, ScrollArea, TextInput, UnstyledButton } from '@mantine/core';
 import { IconPlus, IconSettings } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { editProfile } from '../../state/profiles.ts';
 import { isRecording } from '../../state/recording-ids.ts';
@@ -29,16 +28,16 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
   return (
     <>
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
-        <h2 className={classes.heading}>{t('connections.list')}</h2>
+        <h2 className={classes.heading}>Connections</h2>
         {/* Disabled until the stored connections have been read: one added earlier would be lost. */}
-        <IconButton label={t('connections.add')} size={24} disabled={!isReady} onClick={add}>
+        <IconButton label="New connection" size={24} disabled={!isReady} onClick={add}>
           <IconPlus size={16} stroke={1.75} />
         </IconButton>
       </Group>
       {isMany && (
         <TextInput
-          aria-label={t('connections.search')}
-          placeholder={t('connections.searchHint', { count: profiles.length })}
+          aria-label="Find a connection"
+          placeholder={`Find among ${profiles.length}`}
           value={sought}
           onChange={(event) => setSought(event.currentTarget.value)}
           mb={4}
@@ -80,7 +79,7 @@ function ConnectionItem({ profile, isAmongMany, onSelect }: ConnectionItemProps)
     useStore.setState({ activeId: profile.id });
     onSelect();
   };
-  const name = profile.name === '' ? t('connections.unnamed') : profile.name;
+  const name = profile.name === '' ? 'Unnamed' : profile.name;
   return (
     <div className={classes.entry} data-active={isActive || undefined}>
       <UnstyledButton
@@ -93,14 +92,12 @@ function ConnectionItem({ profile, isAmongMany, onSelect }: ConnectionItemProps)
         <StateDot phase={phase} />
         <span className={classes.name}>{name}</span>
         {phase === 'connected' && traffic.messagesInPerSecond > 0 && (
-          <span className={classes.rate}>
-            {t('app.perSecond', { rate: formatRate(traffic.messagesInPerSecond) })}
-          </span>
+          <span className={classes.rate}>{`${formatRate(traffic.messagesInPerSecond)}/s`}</span>
         )}
       </UnstyledButton>
       {isActive && !isRecording(profile.id) && (
         <IconButton
-          label={t('connections.editOf', { name })}
+          label={`Edit ${name}`}
           size={24}
           onClick={() => {
             editProfile(profile.id);

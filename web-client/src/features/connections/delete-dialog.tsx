@@ -1,6 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { deleteProfile } from '../../state/profiles.ts';
 import { dropEdit } from './edits-store.ts';
 
@@ -19,17 +18,17 @@ export function DeleteDialog({ profile, close }: DialogProps) {
     <Modal
       opened
       onClose={close}
-      title={t('connections.deleteTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title="Delete this connection?"
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
-        <Text size="sm">{t('connections.deleteText', { name: profile.name })}</Text>
+        <Text size="sm">{`“${profile.name}” with its subscriptions and stored secrets is removed from this browser.`}</Text>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close} data-autofocus>
-            {t('connections.keep')}
+            Keep it
           </Button>
           <Button color="red.9" onClick={remove}>
-            {t('connections.delete')}
+            Delete …
           </Button>
         </Group>
       </Stack>

@@ -1,6 +1,5 @@
 import { Button, Center, EmptyState } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { t } from '../../i18n/index.ts';
 import { useStore } from '../../state/store.ts';
 
 /** Shown by a view of a connection if there is none. */
@@ -10,10 +9,10 @@ export function EmptyConnection() {
     <Center p="md">
       <EmptyState
         icon={<IconPlugConnected />}
-        title={t('connections.none')}
-        description={t('connections.noneAdvice')}
+        title="No connection yet"
+        description="Tell the client where your broker is."
       >
-        <Button onClick={add}>{t('connections.add')}</Button>
+        <Button onClick={add}>New connection</Button>
       </EmptyState>
     </Center>
   );

@@ -2,7 +2,6 @@ import { Select, Switch, TextInput } from '@mantine/core';
 import { IconDice5 } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { makeClientId, withSplitUrl } from './connection-form.ts';
@@ -23,9 +22,9 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
   const set = (changes: Partial<ConnectionProfile>): void =>
     onChange({ ...form, profile: { ...profile, ...changes } });
   return (
-    <Section title={t('connections.editor.general')}>
+    <Section title="General">
       <TextInput
-        label={t('connections.editor.name')}
+        label="Name"
         value={profile.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
@@ -34,13 +33,13 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
       <ClientIdField profile={profile} set={set} />
       <TimeFields profile={profile} set={set} />
       <Switch
-        label={t('connections.editor.cleanStart')}
-        description={t('connections.editor.cleanStartHint')}
+        label="Clean start"
+        description="Begin with an empty session, and drop the old one"
         checked={profile.cleanStart}
         onChange={(event) => set({ cleanStart: event.currentTarget.checked })}
       />
       <Switch
-        label={t('connections.editor.reconnect')}
+        label="Reconnect when it is lost"
         checked={profile.reconnect}
         onChange={(event) => set({ reconnect: event.currentTarget.checked })}
       />
@@ -60,8 +59,8 @@ function AddressField({ form, onChange }: FieldsProps) {
   };
   return (
     <UrlInput
-      label={t('connections.editor.url')}
-      description={isSplit ? t('connections.editor.urlSplit') : undefined}
+      label="URL"
+      description={isSplit ? 'The credentials in the URL were moved to their own fields.' : undefined}
       value={profile.url}
       onChange={(url) => onChange({ ...form, profile: { ...profile, url } })}
       onBlur={split}
@@ -74,17 +73,17 @@ function ProtocolFields({ profile, set }: ProfileProps) {
   return (
     <>
       <Select
-        label={t('connections.editor.door')}
+        label="Door"
         data={[
-          { value: 'auto', label: t('connections.editor.doorAuto') },
-          { value: 'node', label: t('connections.editor.doorNode') },
-          { value: 'gateway', label: t('connections.editor.doorGateway') },
+          { value: 'auto', label: 'Find out' },
+          { value: 'node', label: 'Node: MQTT over WebSocket' },
+          { value: 'gateway', label: 'Gateway: text frames' },
         ]}
         value={profile.door}
         onChange={(entered) => set({ door: DOORS.find((door) => door === entered) ?? 'auto' })}
       />
       <Select
-        label={t('connections.editor.version')}
+        label="MQTT version"
         data={[
           { value: '5', label: '5.0' },
           { value: '4', label: '3.1.1' },
@@ -99,17 +98,13 @@ function ProtocolFields({ profile, set }: ProfileProps) {
 function ClientIdField({ profile, set }: ProfileProps) {
   return (
     <TextInput
-      label={t('connections.editor.clientId')}
-      placeholder={t('connections.editor.clientIdHint')}
+      label="Client identifier"
+      placeholder="Empty: the server chooses one at each connection"
       spellCheck={false}
       value={profile.clientId}
       onChange={(event) => set({ clientId: event.currentTarget.value })}
       rightSection={
-        <IconButton
-          label={t('connections.editor.clientIdMake')}
-          size={24}
-          onClick={() => set({ clientId: makeClientId() })}
-        >
+        <IconButton label="Make one" size={24} onClick={() => set({ clientId: makeClientId() })}>
           <IconDice5 size={16} stroke={1.5} />
         </IconButton>
       }
@@ -122,23 +117,23 @@ function TimeFields({ profile, set }: ProfileProps) {
   return (
     <>
       <OptionalNumberInput
-        label={t('connections.editor.keepAlive')}
-        suffix={` ${t('connections.editor.seconds')}`}
+        label="Keep alive"
+        suffix=" s"
         max={65_535}
         value={profile.keepAliveSeconds}
         onChange={(keepAliveSeconds) => set({ keepAliveSeconds: keepAliveSeconds ?? 0 })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.connectTimeout')}
-        suffix={` ${t('connections.editor.seconds')}`}
+        label="Connect timeout"
+        suffix=" s"
         min={1}
         max={300}
         value={profile.connectTimeoutSeconds}
         onChange={(connectTimeoutSeconds) => set({ connectTimeoutSeconds: connectTimeoutSeconds ?? 10 })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.reconnectPeriod')}
-        suffix={` ${t('connections.editor.milliseconds')}`}
+        label="Wait before each try"
+        suffix=" ms"
         min={100}
         max={600_000}
         disabled={!profile.reconnect}
@@ -146,9 +141,9 @@ function TimeFields({ profile, set }: ProfileProps) {
         onChange={(reconnectPeriodMs) => set({ reconnectPeriodMs: reconnectPeriodMs ?? 3_000 })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.heartbeat')}
-        description={t('connections.editor.heartbeatHint')}
-        suffix={` ${t('connections.editor.seconds')}`}
+        label="Heartbeat"
+        description="Gateway door: the longest silence, 1 to 540 s. Less notices a loss sooner and costs two billed messages each time."
+        suffix=" s"
         min={1}
         max={540}
         disabled={profile.door === 'node'}

@@ -1,6 +1,5 @@
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { type FieldsProps, Section, Wide } from './section.tsx';
 
 /** The identity with which the client connects. */
@@ -11,42 +10,42 @@ export function IdentityFields({ form, onChange }: FieldsProps) {
   const setSecret = (changes: Secrets): void => onChange({ ...form, secrets: { ...secrets, ...changes } });
   const isVersion5 = profile.protocolVersion === 5;
   return (
-    <Section title={t('connections.editor.identity')}>
+    <Section title="Identity">
       <TextInput
-        label={t('connections.editor.username')}
+        label="User name"
         autoComplete="username"
         spellCheck={false}
         value={profile.username}
         onChange={(event) => set({ username: event.currentTarget.value })}
       />
       <PasswordInput
-        label={t('connections.editor.password')}
+        label="Password"
         autoComplete="current-password"
         value={secrets.password ?? ''}
         onChange={(event) => setSecret({ password: event.currentTarget.value })}
       />
       <PasswordInput
-        label={t('connections.editor.token')}
-        description={t('connections.editor.tokenHint')}
+        label="Token"
+        description="Added to the URL’s query. It ends up in logs: let it be short-lived."
         autoComplete="off"
         value={secrets.token ?? ''}
         onChange={(event) => setSecret({ token: event.currentTarget.value })}
       />
       <TextInput
-        label={t('connections.editor.tokenParameter')}
+        label="Query parameter of the token"
         spellCheck={false}
         value={profile.tokenParameter}
         onChange={(event) => set({ tokenParameter: event.currentTarget.value })}
       />
       <TextInput
-        label={t('connections.editor.authMethod')}
-        description={t('connections.editor.authHint')}
+        label="Authentication method"
+        description="Enhanced authentication of MQTT 5 in one step"
         disabled={!isVersion5}
         value={profile.authenticationMethod}
         onChange={(event) => set({ authenticationMethod: event.currentTarget.value })}
       />
       <PasswordInput
-        label={t('connections.editor.authData')}
+        label="Authentication data"
         autoComplete="off"
         disabled={!isVersion5 || profile.authenticationMethod === ''}
         value={secrets.authenticationData ?? ''}
@@ -54,8 +53,8 @@ export function IdentityFields({ form, onChange }: FieldsProps) {
       />
       <Wide>
         <Checkbox
-          label={t('connections.editor.storeSecrets')}
-          description={t('connections.editor.storeSecretsHint')}
+          label="Store the secrets in this browser"
+          description="Unencrypted, for anybody who uses this browser profile. Otherwise you are asked again."
           checked={profile.storeSecrets}
           onChange={(event) => set({ storeSecrets: event.currentTarget.checked })}
         />

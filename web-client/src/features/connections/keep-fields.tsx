@@ -2,7 +2,6 @@ import { Button, Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { KEPT_BYTES_MAX, KEPT_MESSAGES_MAX } from '../../engine/limits.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { forgetKeptMessages } from '../../state/profiles.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 
@@ -14,12 +13,12 @@ interface KeepFieldsProps {
 /** Whether messages stay across a reload, and a button that deletes the stored ones. */
 export function KeepFields({ profile, onChange }: KeepFieldsProps) {
   const [isForgotten, setForgotten] = useState(false);
-  const limits = { messages: formatCount(KEPT_MESSAGES_MAX), bytes: formatBytes(KEPT_BYTES_MAX) };
+  const [messages, bytes] = [formatCount(KEPT_MESSAGES_MAX), formatBytes(KEPT_BYTES_MAX)];
   return (
     <>
       <Switch
-        label={t('connections.editor.keepMessages')}
-        description={t('connections.editor.keepMessagesHint', limits)}
+        label="Keep messages across a reload"
+        description={`The newest ${messages}, up to ${bytes}, stay in this browser, unencrypted. Turned off, they are removed.`}
         checked={profile.keepsMessages ?? true}
         onChange={(event) => onChange({ keepsMessages: event.currentTarget.checked })}
       />
@@ -31,10 +30,10 @@ export function KeepFields({ profile, onChange }: KeepFieldsProps) {
             setForgotten(true);
           }}
         >
-          {t('connections.editor.forgetKept')}
+          Forget kept messages
         </Button>
         <Text size="xs" c="dimmed" role="status">
-          {isForgotten ? t('connections.editor.forgotten') : ''}
+          {isForgotten ? 'Forgotten' : ''}
         </Text>
       </Group>
     </>

@@ -1,7 +1,6 @@
 import { Button, Group, Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { newProfile } from '../../engine/new-profile.ts';
-import { t } from '../../i18n/index.ts';
 import { addProfile, connectProfile, editProfile } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
 import { keepSecrets } from '../../state/secrets.ts';
@@ -17,7 +16,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
   const isRight = isUrlRight(profile.url.trim());
   const named = (): ConnectionForm => {
     const saved = savedForm(form);
-    const name = nameOfUrl(saved.profile.url) ?? t('connections.newName');
+    const name = nameOfUrl(saved.profile.url) ?? 'New connection';
     return { ...saved, profile: { ...saved.profile, name } };
   };
   const connect = async (event: FormEvent): Promise<void> => {
@@ -38,25 +37,20 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
     editProfile(made.profile.id);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('connections.add')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} title="New connection" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={(event) => void connect(event)} noValidate>
         <Stack gap="sm">
           <MainFields form={form} onChange={setForm} />
           <Group justify="space-between" gap="xs">
             <Button px="xs" variant="subtle" onClick={() => void more()}>
-              {t('connections.moreFields')}
+              More …
             </Button>
             <Group gap="xs">
               <Button variant="default" onClick={close}>
-                {t('app.cancel')}
+                Cancel
               </Button>
               <Button type="submit" disabled={!isRight}>
-                {t('connections.connect')}
+                Connect
               </Button>
             </Group>
           </Group>
@@ -72,7 +66,7 @@ function MainFields({ form, onChange }: FieldsProps) {
   return (
     <>
       <UrlInput
-        label={t('connections.editor.url')}
+        label="URL"
         required
         data-autofocus
         value={profile.url}
@@ -80,8 +74,8 @@ function MainFields({ form, onChange }: FieldsProps) {
         onBlur={() => onChange(withSplitUrl(form))}
       />
       <PasswordInput
-        label={t('connections.editor.token')}
-        description={t('connections.tokenHint')}
+        label="Token"
+        description="A deployment of Apus wants one; other brokers want a user name, or nothing."
         autoComplete="off"
         value={secrets.token ?? ''}
         onChange={({ currentTarget: { value: token } }) =>
@@ -89,7 +83,7 @@ function MainFields({ form, onChange }: FieldsProps) {
         }
       />
       <TextInput
-        label={t('connections.editor.username')}
+        label="User name"
         autoComplete="username"
         spellCheck={false}
         value={profile.username}
@@ -98,7 +92,7 @@ function MainFields({ form, onChange }: FieldsProps) {
         }
       />
       <PasswordInput
-        label={t('connections.editor.password')}
+        label="Password"
         autoComplete="current-password"
         value={secrets.password ?? ''}
         onChange={({ currentTarget: { value: password } }) =>

@@ -1,7 +1,6 @@
 import { Button, Checkbox, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { connectWithSecrets } from '../../state/profiles.ts';
 import { secretsOf } from '../../state/secrets.ts';
 
@@ -28,15 +27,15 @@ export function SecretsDialog({ profile, close }: DialogProps) {
     <Modal
       opened
       onClose={close}
-      title={t('connections.secretsTitle', { name: profile.name })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={`Secrets for “${profile.name}”`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form onSubmit={connect}>
         <Stack gap="sm">
-          <Text size="sm">{t('connections.secretsText')}</Text>
+          <Text size="sm">They are kept as long as this page is open.</Text>
           {profile.needs.password && (
             <PasswordInput
-              label={t('connections.editor.password')}
+              label="Password"
               autoComplete="current-password"
               data-autofocus
               value={secrets.password ?? ''}
@@ -45,23 +44,23 @@ export function SecretsDialog({ profile, close }: DialogProps) {
           )}
           {profile.needs.token && (
             <PasswordInput
-              label={t('connections.editor.token')}
+              label="Token"
               autoComplete="off"
               value={secrets.token ?? ''}
               onChange={(event) => setSecrets({ ...secrets, token: event.currentTarget.value })}
             />
           )}
           <Checkbox
-            label={t('connections.editor.storeSecrets')}
-            description={t('connections.editor.storeSecretsHint')}
+            label="Store the secrets in this browser"
+            description="Unencrypted, for anybody who uses this browser profile. Otherwise you are asked again."
             checked={storeSecrets}
             onChange={(event) => setStoreSecrets(event.currentTarget.checked)}
           />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
-              {t('app.cancel')}
+              Cancel
             </Button>
-            <Button type="submit">{t('connections.connect')}</Button>
+            <Button type="submit">Connect</Button>
           </Group>
         </Stack>
       </form>

@@ -1,6 +1,5 @@
 import { Select } from '@mantine/core';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
 import { type FieldsProps, Section, Wide } from './section.tsx';
@@ -14,23 +13,21 @@ export function SessionFields({ form, onChange }: FieldsProps) {
   const disabled = profile.protocolVersion !== 5;
   const set = (changes: Partial<ConnectionProfile>): void =>
     onChange({ ...form, profile: { ...profile, ...changes } });
-  const title = disabled
-    ? `${t('connections.editor.session')} · ${t('connections.editor.onlyVersion5')}`
-    : t('connections.editor.session');
+  const title = disabled ? 'Session and limits · MQTT 5.0 only' : 'Session and limits';
   return (
     <Section title={title}>
       <OptionalNumberInput
-        label={t('connections.editor.sessionExpiry')}
-        description={t('connections.editor.sessionExpiryHint')}
-        suffix={` ${t('connections.editor.seconds')}`}
+        label="Session expiry interval"
+        description="How long the session outlives the connection; empty or 0: not at all"
+        suffix=" s"
         max={UINT32_MAX}
         disabled={disabled}
         value={profile.sessionExpiryIntervalSeconds}
         onChange={(sessionExpiryIntervalSeconds) => set({ sessionExpiryIntervalSeconds })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.receiveMaximum')}
-        description={t('connections.editor.receiveMaximumHint')}
+        label="Receive maximum"
+        description="QoS 1 and 2 messages that may be in flight to this client"
         min={1}
         max={UINT16_MAX}
         disabled={disabled}
@@ -38,8 +35,8 @@ export function SessionFields({ form, onChange }: FieldsProps) {
         onChange={(receiveMaximum) => set({ receiveMaximum })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.maximumPacketSize')}
-        suffix={` ${t('connections.editor.bytes')}`}
+        label="Maximum packet size"
+        suffix=" bytes"
         min={1}
         max={UINT32_MAX}
         disabled={disabled}
@@ -47,28 +44,28 @@ export function SessionFields({ form, onChange }: FieldsProps) {
         onChange={(maximumPacketSizeBytes) => set({ maximumPacketSizeBytes })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.topicAliasMaximum')}
-        description={t('connections.editor.topicAliasMaximumHint')}
+        label="Topic alias maximum"
+        description="Aliases that the server may use towards this client"
         max={UINT16_MAX}
         disabled={disabled}
         value={profile.topicAliasMaximum}
         onChange={(topicAliasMaximum) => set({ topicAliasMaximum })}
       />
       <OptionalFlag
-        label={t('connections.editor.requestResponse')}
+        label="Request response information"
         disabled={disabled}
         value={profile.requestResponseInformation}
         onChange={(requestResponseInformation) => set({ requestResponseInformation })}
       />
       <OptionalFlag
-        label={t('connections.editor.requestProblem')}
+        label="Request problem information"
         disabled={disabled}
         value={profile.requestProblemInformation}
         onChange={(requestProblemInformation) => set({ requestProblemInformation })}
       />
       <Wide>
         <UserPropertiesInput
-          label={t('connections.editor.userProperties')}
+          label="User properties"
           disabled={disabled}
           value={profile.userProperties}
           onChange={(userProperties) => set({ userProperties })}
@@ -92,9 +89,9 @@ function OptionalFlag({ label, disabled, value, onChange }: OptionalFlagProps) {
       label={label}
       disabled={disabled}
       data={[
-        { value: 'unset', label: t('connections.editor.requestUnset') },
-        { value: 'true', label: t('connections.editor.requestYes') },
-        { value: 'false', label: t('connections.editor.requestNo') },
+        { value: 'unset', label: 'Not sent' },
+        { value: 'true', label: 'Yes' },
+        { value: 'false', label: 'No' },
       ]}
       value={value === undefined ? 'unset' : String(value)}
       onChange={(entered) => onChange(entered === 'unset' ? undefined : entered === 'true')}

@@ -1,7 +1,6 @@
 import { Code, Group, Modal, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
 import { publicProfile, shareAddress } from '../../engine/share.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 interface DialogProps {
@@ -18,13 +17,16 @@ export function ShareDialog({ profile, close }: DialogProps) {
       opened
       onClose={close}
       size="lg"
-      title={t('connections.shareTitle', { name: profile.name })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={`Share “${profile.name}”`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="sm">
-        <Text size="sm">{t('connections.shareText')}</Text>
+        <Text size="sm">
+          The address holds the whole configuration and its subscriptions, behind the #, where no server sees
+          it. Password, token and values that look like secrets are left out.
+        </Text>
         <TextInput
-          label={t('connections.shareAddress')}
+          label="Address"
           readOnly
           value={address}
           onFocus={(event) => event.currentTarget.select()}
@@ -33,14 +35,11 @@ export function ShareDialog({ profile, close }: DialogProps) {
         />
         <Group justify="space-between" gap="xs">
           <Text size="xs" fw={600}>
-            {t('connections.shareJson')}
+            As JSON
           </Text>
           <CopyButton text={json} />
         </Group>
-        <ScrollArea.Autosize
-          mah={320}
-          viewportProps={{ tabIndex: 0, 'aria-label': t('connections.shareJson') }}
-        >
+        <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, 'aria-label': 'As JSON' }}>
           <Code block>{json}</Code>
         </ScrollArea.Autosize>
       </Stack>

@@ -1,8 +1,8 @@
 import { Button, DataList, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { addProfile, connectProfile, editProfile } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
+import { connectionsWords } from './strings.ts';
 
 interface DialogProps {
   readonly profile: ConnectionProfile;
@@ -28,31 +28,30 @@ export function SharedDialog({ profile, close }: DialogProps) {
     <Modal
       opened
       onClose={ignore}
-      title={t('connections.sharedTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title="A connection was shared with you"
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="sm">
-        <Text size="sm">{t('connections.sharedText')}</Text>
+        <Text size="sm">
+          Nothing is connected before you say so. Secrets do not travel in a link: you are asked for them.
+        </Text>
         <DataList size="xs" gap={4}>
-          <Fact label={t('connections.editor.name')} value={profile.name} />
-          <Fact label={t('connections.editor.url')} value={profile.url} />
-          <Fact
-            label={t('connections.editor.version')}
-            value={t(`connections.version.v${profile.protocolVersion}`)}
-          />
-          <Fact label={t('connections.editor.clientId')} value={profile.clientId} />
-          <Fact label={t('connections.editor.username')} value={profile.username} />
-          <Fact label={t('subscriptions.title')} value={filters} />
+          <Fact label="Name" value={profile.name} />
+          <Fact label="URL" value={profile.url} />
+          <Fact label="MQTT version" value={connectionsWords.version[profile.protocolVersion]} />
+          <Fact label="Client identifier" value={profile.clientId} />
+          <Fact label="User name" value={profile.username} />
+          <Fact label="Subscriptions" value={filters} />
         </DataList>
         <Group justify="flex-end" gap="xs">
           <Button variant="subtle" onClick={ignore}>
-            {t('connections.sharedIgnore')}
+            Ignore it
           </Button>
           <Button variant="default" onClick={() => void add(false)}>
-            {t('connections.sharedEdit')}
+            Add and look at it first
           </Button>
           <Button onClick={() => void add(true)} data-autofocus>
-            {t('connections.sharedAdd')}
+            Add and connect
           </Button>
         </Group>
       </Stack>

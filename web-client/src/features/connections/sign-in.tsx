@@ -1,7 +1,6 @@
 import { Button, Group, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { connectWithSecrets } from '../../state/profiles.ts';
 import { secretsOf } from '../../state/secrets.ts';
 import { savedForm } from './connection-form.ts';
@@ -16,30 +15,30 @@ export function SignIn({ profile }: { readonly profile: ConnectionProfile }) {
     void connectWithSecrets(form.profile, form.secrets);
   };
   return (
-    <form aria-label={t('connections.signIn')} onSubmit={connect}>
+    <form aria-label="Sign in" onSubmit={connect}>
       <Group gap="xs" align="end" py={6}>
         <TextInput
-          label={t('connections.editor.username')}
+          label="User name"
           autoComplete="username"
           spellCheck={false}
           value={username}
           onChange={(event) => setUsername(event.currentTarget.value)}
         />
         <PasswordInput
-          label={t('connections.editor.password')}
+          label="Password"
           autoComplete="current-password"
           miw={140}
           value={secrets.password ?? ''}
           onChange={(event) => setSecrets({ ...secrets, password: event.currentTarget.value })}
         />
         <PasswordInput
-          label={t('connections.orToken')}
+          label="or a token"
           autoComplete="off"
           miw={140}
           value={secrets.token ?? ''}
           onChange={(event) => setSecrets({ ...secrets, token: event.currentTarget.value })}
         />
-        <Button type="submit">{t('connections.signInConnect')}</Button>
+        <Button type="submit">Sign in</Button>
       </Group>
     </form>
   );

@@ -2,7 +2,6 @@ import { Alert, Button, Group, PasswordInput, Text } from '@mantine/core';
 import { IconClockExclamation } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { endOfToken } from '../../engine/token-end.ts';
-import { t } from '../../i18n/index.ts';
 import { renewToken } from '../../state/profiles.ts';
 import { formatDateTime } from '../../ui/format.ts';
 
@@ -22,21 +21,21 @@ export function TokenNotice({ id, endsAtMs }: TokenNoticeProps) {
   };
   return (
     <Alert color="yellow" variant="light" radius={0} icon={<IconClockExclamation />} role="status" p="xs">
-      <form aria-label={t('connections.renew')} onSubmit={renew}>
+      <form aria-label="Renew" onSubmit={renew}>
         <Group gap="xs" align="end">
           <Text size="sm" flex="1 1 320px">
-            {t('connections.tokenEnds', { time: formatDateTime(endsAtMs) })}
+            {`The token of this connection ends at ${formatDateTime(endsAtMs)}. With a new one of the same subject the session goes on.`}
           </Text>
           <PasswordInput
-            label={t('connections.newToken')}
+            label="New token"
             autoComplete="off"
             miw={180}
-            error={endsNoLater && t('connections.tokenNoLater')}
+            error={endsNoLater && 'It ends no later than the present one'}
             value={token}
             onChange={(event) => setToken(event.currentTarget.value)}
           />
           <Button type="submit" disabled={token.trim() === '' || endsNoLater}>
-            {t('connections.renew')}
+            Renew
           </Button>
         </Group>
       </form>

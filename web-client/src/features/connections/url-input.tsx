@@ -1,7 +1,8 @@
 import { Anchor, TextInput, type TextInputProps } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
-import { t } from '../../i18n/index.ts';
+import { fill } from '../../ui/format.ts';
 import { isUrlRight } from './connection-form.ts';
+import { connectionsWords } from './strings.ts';
 import { urlHelp } from './url-help.ts';
 
 interface UrlInputProps extends Omit<TextInputProps, 'value' | 'onChange' | 'error'> {
@@ -32,12 +33,12 @@ export function UrlInput({ value, onChange, ...props }: UrlInputProps) {
 
 function Wrong({ url, take }: { readonly url: string; readonly take: (url: string) => void }): ReactNode {
   const help = urlHelp(url, location.protocol === 'https:');
-  if (help === undefined) return t('connections.editor.urlWrong');
+  if (help === undefined) return 'A WebSocket URL begins with ws:// or wss://';
   return (
     <>
-      {t(`connections.editor.urlHelp.${help.reason}`, { scheme: help.scheme })}{' '}
+      {fill(connectionsWords.editor.urlHelp[help.reason], { scheme: help.scheme })}{' '}
       <Anchor component="button" type="button" size="xs" underline="always" onClick={() => take(help.url)}>
-        {t('connections.editor.urlHelp.take', { url: help.url })}
+        {`Use ${help.url}`}
       </Anchor>
     </>
   );

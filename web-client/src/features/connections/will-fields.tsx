@@ -1,6 +1,5 @@
 import { Checkbox, Group, Switch, Textarea, TextInput } from '@mantine/core';
 import type { WillProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { QosInput } from '../../ui/qos-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
@@ -14,11 +13,11 @@ export function WillFields({ form, onChange }: FieldsProps) {
   const set = (next: WillProfile | undefined): void =>
     onChange({ ...form, profile: { ...profile, will: next } });
   return (
-    <Section title={t('connections.editor.will')}>
+    <Section title="Will">
       <Wide>
         <Switch
-          label={t('connections.editor.willEnabled')}
-          description={t('connections.editor.willHint')}
+          label="Leave a will"
+          description="The server publishes it when the connection is lost"
           checked={will !== undefined}
           onChange={(event) => set(event.currentTarget.checked ? NEW_WILL : undefined)}
         />
@@ -41,14 +40,14 @@ function WillInputs({ will, isVersion5, onChange }: WillInputsProps) {
   return (
     <>
       <TextInput
-        label={t('connections.editor.topic')}
+        label="Topic"
         required
         spellCheck={false}
         value={will.topic}
         onChange={(event) => set({ topic: event.currentTarget.value })}
       />
       <Textarea
-        label={t('connections.editor.payload')}
+        label="Payload"
         autosize
         maxRows={6}
         spellCheck={false}
@@ -56,10 +55,10 @@ function WillInputs({ will, isVersion5, onChange }: WillInputsProps) {
         onChange={(event) => set({ payload: event.currentTarget.value })}
       />
       <Group align="flex-end" gap="md">
-        <QosInput label={t('connections.editor.qos')} value={will.qos} onChange={(qos) => set({ qos })} />
+        <QosInput label="QoS" value={will.qos} onChange={(qos) => set({ qos })} />
         <Switch
           pb={6}
-          label={t('connections.editor.retain')}
+          label="Retain"
           checked={will.retain}
           onChange={(event) => set({ retain: event.currentTarget.checked })}
         />
@@ -81,35 +80,35 @@ function WillPropertyInputs({ will, set }: WillPropertyInputsProps) {
   return (
     <>
       <OptionalNumberInput
-        label={t('connections.editor.willDelay')}
-        suffix={` ${t('connections.editor.seconds')}`}
+        label="Delay interval"
+        suffix=" s"
         value={will.delayIntervalSeconds}
         onChange={(delayIntervalSeconds) => set({ delayIntervalSeconds })}
       />
       <OptionalNumberInput
-        label={t('connections.editor.messageExpiry')}
-        suffix={` ${t('connections.editor.seconds')}`}
+        label="Message expiry interval"
+        suffix=" s"
         value={properties.messageExpiryIntervalSeconds}
         onChange={(messageExpiryIntervalSeconds) => setProperties({ messageExpiryIntervalSeconds })}
       />
       <OptionalText
-        label={t('connections.editor.contentType')}
+        label="Content type"
         value={properties.contentType}
         onChange={(contentType) => setProperties({ contentType })}
       />
       <OptionalText
-        label={t('connections.editor.responseTopic')}
+        label="Response topic"
         value={properties.responseTopic}
         onChange={(responseTopic) => setProperties({ responseTopic })}
       />
       <OptionalText
-        label={t('connections.editor.correlationData')}
+        label="Correlation data"
         value={properties.correlationText}
         onChange={(correlationText) => setProperties({ correlationText })}
       />
       <Checkbox
         mt={26}
-        label={t('connections.editor.payloadFormat')}
+        label="The payload is UTF-8 text"
         checked={properties.payloadFormatIndicator === true}
         onChange={(event) =>
           setProperties({ payloadFormatIndicator: event.currentTarget.checked ? true : undefined })
@@ -117,7 +116,7 @@ function WillPropertyInputs({ will, set }: WillPropertyInputsProps) {
       />
       <Wide>
         <UserPropertiesInput
-          label={t('connections.editor.userProperties')}
+          label="User properties"
           value={properties.userProperties ?? []}
           onChange={(userProperties) => setProperties({ userProperties })}
         />

@@ -1,6 +1,6 @@
 import { bytesOfBase64, bytesOfHex, isPrintable, utf8Of } from './bytes.ts';
 import { readyDecoder } from './decoders/registry.ts';
-import type { DecoderKind, PayloadDecoder } from './decoders/rules.ts';
+import type { PayloadDecoder } from './decoders/rules.ts';
 import {
   DECODE_BYTES_MAX,
   TEXT_CHARACTERS_SHOWN_MAX,
@@ -14,7 +14,7 @@ import { type DecodedValue, isContainer, LimitError } from './value.ts';
 export type ChosenFormat = 'text' | StructuredFormat | 'base64' | 'hex';
 
 /** Only a decoder reads formats with a schema, so users cannot choose them without one. */
-export type PayloadFormat = ChosenFormat | DecoderKind;
+export type PayloadFormat = ChosenFormat | 'protobuf';
 
 export const PAYLOAD_FORMATS: readonly ChosenFormat[] = ['text', 'json', 'cbor', 'msgpack', 'base64', 'hex'];
 
@@ -57,15 +57,11 @@ export function decodePayload(
 }
 
 /** The payload as a decoder of its topic reads it. Never throws. */
-export function decodeWith(
-  decode: PayloadDecoder,
-  format: DecoderKind,
-  payload: Uint8Array,
-  topic: string,
-): Decoded {
+export function decodeWith(decode: PayloadDecoder, payload: Uint8Array): Decoded {
+  const format = 'protobuf';
   if (payload.length > DECODE_BYTES_MAX) return { ...tooLarge(payload), format };
   try {
-    return { ...shown('hex', payload), format, value: decode(payload, topic) };
+    return { ...shown('hex', payload), format, value: decode(payload) };
   } catch (error) {
     return { ...shown('hex', payload), format, problem: (error as Error).message };
   }
@@ -80,7 +76,7 @@ export function decodeValue(payload: Uint8Array, bytesMax: number, topic: string
   const decode = readyDecoder(topic);
   if (decode !== undefined) {
     try {
-      return decode(payload, topic);
+      return decode(payload);
     } catch {
       // A payload that the decoder cannot read may still be in a format without a schema.
     }

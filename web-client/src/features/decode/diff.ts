@@ -60,9 +60,11 @@ function member(container: DecodedContainer, name: string): DecodedValue {
   return (container as Readonly<Record<string, DecodedValue>>)[name];
 }
 
-/** Bytes, dates and exact numbers are equal if their texts are. */
+/** Dates and exact numbers are equal if their texts are. */
 function isSame(before: DecodedValue, after: DecodedValue): boolean {
   if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null)
     return before === after || (Number.isNaN(before) && Number.isNaN(after));
+  if (before instanceof Uint8Array && after instanceof Uint8Array)
+    return before.length === after.length && before.every((byte, at) => byte === after[at]);
   return !isContainer(before) && !isContainer(after) && scalarText(before) === scalarText(after);
 }

@@ -1,5 +1,7 @@
 const BYTES_PER_ROW = 16;
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Rows of an address, sixteen bytes and their ASCII, as `hexdump -C` prints them. */
 export function hexDump(bytes: Uint8Array, bytesMax: number): string {
   const rows: string[] = [];
@@ -10,10 +12,11 @@ export function hexDump(bytes: Uint8Array, bytesMax: number): string {
 }
 
 function rowText(at: number, row: Uint8Array): string {
-  const digits = Array.from(row, (byte) => byte.toString(16).padStart(2, '0'));
-  const halves = [digits.slice(0, 8).join(' '), digits.slice(8).join(' ')].join('  ');
-  const characters = Array.from(row, (byte) =>
-    byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.',
-  );
-  return `${at.toString(16).padStart(8, '0')}  ${halves.padEnd(BYTES_PER_ROW * 3)}  ${characters.join('')}`;
+  let digits = '';
+  let characters = '';
+  for (const [index, byte] of row.entries()) {
+    digits += `${index === 0 ? '' : index === BYTES_PER_ROW / 2 ? '  ' : ' '}${HEX[byte]}`;
+    characters += byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.';
+  }
+  return `${at.toString(16).padStart(8, '0')}  ${digits.padEnd(BYTES_PER_ROW * 3)}  ${characters}`;
 }

@@ -2,8 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconChartLine } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatExact } from '../../ui/format.ts';
+import { formatExact, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
@@ -47,7 +46,7 @@ export function JsonTree({ value, onChart }: JsonTreeProps) {
   return (
     <>
       <VirtualTree
-        label={t('decode.tree')}
+        label="Payload"
         count={rows.length}
         rowHeight={ROW_HEIGHT}
         lineAt={(index) => {
@@ -87,8 +86,8 @@ function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path
           {row.isOpen ? '' : shownValue(value)}
           <span className={classes.entries}>
             {hidden > 0
-              ? t('decode.hidden', { count: hidden, shown: formatExact(hidden) })
-              : t('decode.entries', { count: entries, shown: formatExact(entries) })}
+              ? `${formatExact(hidden)} more ${plural(hidden, 'entry is', 'entries are')} not shown`
+              : plural(entries, `${formatExact(entries)} entry`, `${formatExact(entries)} entries`)}
           </span>
         </span>
       ) : isNumber(value) ? (
@@ -96,7 +95,7 @@ function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path
           type="button"
           tabIndex={-1}
           className={classes.number}
-          title={t('decode.chartThis')}
+          title="Chart this number"
           onClick={() => onChart(row.path)}
         >
           {previewText(value, PREVIEW_CHARACTERS_MAX)}
@@ -135,7 +134,7 @@ function ActiveLine({
     <Group gap={2} wrap="nowrap" className={classes.active}>
       {row === undefined ? (
         <Text size="xs" c="dimmed">
-          {t('decode.pick')}
+          Select a line to copy it; click a number to chart it.
         </Text>
       ) : (
         <>
@@ -143,16 +142,16 @@ function ActiveLine({
             {shown}
           </Text>
           {isChartable(row.value) && (
-            <IconButton label={t('decode.chart', { path: shown })} onClick={() => onChart(row.path)}>
+            <IconButton label={`Chart ${shown}`} onClick={() => onChart(row.path)}>
               <IconChartLine size={16} stroke={1.5} />
             </IconButton>
           )}
-          <CopyText text={() => path ?? ''} label={t('decode.copyPath')} />
+          <CopyText text={() => path ?? ''} label="Copy path" />
           <CopyText
             text={() =>
               typeof row.value === 'string' ? row.value : prettyText(row.value, COPIED_CHARACTERS_MAX)
             }
-            label={t('decode.copyValue')}
+            label="Copy value"
           />
         </>
       )}
@@ -165,7 +164,7 @@ function CopyText({ text, label }: { readonly text: () => string; readonly label
   const { copy, copied } = useClipboard({ timeout: 1_500 });
   return (
     <Button size="compact-xs" variant="subtle" className={classes.copy} onClick={() => copy(text())}>
-      {copied ? t('app.copied') : label}
+      {copied ? 'Copied' : label}
     </Button>
   );
 }

@@ -20,7 +20,7 @@ export const DIFF_BYTES_MAX = 256 * 1024;
 export const DIFFERENCES_MAX = 500;
 
 /** Entries of one array or object that the viewer opens. */
-export const ENTRIES_SHOWN_MAX = 5_000;
+export const ENTRIES_SHOWN_MAX = 1_000;
 
 /** Containers that are open from the start: a payload of a device fits, an export of a database stays closed. */
 export const ROWS_OPEN_AT_FIRST_MAX = 200;
@@ -32,16 +32,16 @@ export const UNWRAPPED_BYTES_MIN = 8;
 export const BIG_NUMBER_BYTES_MAX = 1_024;
 
 /**
- * Values of one payload, with those in them: to read and compare as many takes some ten milliseconds. A payload with
+ * Values of one payload, with those in them: to read and compare as many takes a few milliseconds. A payload with
  * more is shown as text or bytes, with a sentence that says so.
  */
-export const VALUES_MAX = 50_000;
+export const VALUES_MAX = 20_000;
 
 /** Characters of a line that are laid out at once: the time for a line without a break grows with its length. */
 export const PIECE_CHARACTERS_MAX = 2_000;
 
 /** Longer JSON with a number that a double might not represent is not read: the parser for it reads sign by sign. */
-export const EXACT_CHARACTERS_MAX = 512 * 1024;
+export const EXACT_CHARACTERS_MAX = 128 * 1024;
 
 /** Longer text is not looked through for bytes in base64 or hexadecimal digits. */
 export const UNWRAPPED_CHARACTERS_MAX = 256 * 1024;

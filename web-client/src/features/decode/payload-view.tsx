@@ -1,6 +1,6 @@
 import { Group, SegmentedControl, Select } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { t } from '../../i18n/index.ts';
+import { AfterPaint } from '../../ui/after-paint.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Changes } from './changes.tsx';
@@ -12,6 +12,7 @@ import type { ValuePath } from './json-path.ts';
 import { JsonTree } from './json-tree.tsx';
 import classes from './payload-view.module.css';
 import { blocksOf, copiedText, isStructured, shownText } from './shown-text.ts';
+import { decodeWords } from './strings.ts';
 
 const LOOKS = ['tree', 'text', 'changes'] as const;
 type Look = (typeof LOOKS)[number];
@@ -41,24 +42,25 @@ export function PayloadView({ topic, payload, contentType, previous, onChart }: 
         <DecodersButton topic={topic} />
         <SegmentedControl
           className={classes.look}
-          aria-label={t('decode.look')}
-          data={looks.map((value) => ({ value, label: t(`decode.looks.${value}`) }))}
+          aria-label="How to show it"
+          data={looks.map((value) => ({ value, label: decodeWords.looks[value] }))}
           value={look}
           onChange={(value) => setLook(LOOKS.find((known) => known === value) ?? 'text')}
         />
-        <CopyButton text={() => copiedText(decoded)} label={t('decode.copy')} />
+        <CopyButton text={() => copiedText(decoded)} label="Copy the payload as shown" />
       </Group>
       {decoded.problem !== '' && (
         <p className={classes.problem}>
           {decoded.isTooMuch === true
-            ? t('decode.tooMuch', { problem: decoded.problem })
-            : t('decode.problem', {
-                format: t(`decode.formats.${decoded.format}`),
-                problem: decoded.problem,
-              })}
+            ? `Not shown as a tree: ${decoded.problem}`
+            : `This is not ${decodeWords.formats[decoded.format]}: ${decoded.problem}`}
         </p>
       )}
-      {look === 'tree' && <JsonTree value={decoded.value} onChart={onChart} />}
+      {look === 'tree' && (
+        <AfterPaint>
+          <JsonTree value={decoded.value} onChart={onChart} />
+        </AfterPaint>
+      )}
       {look === 'text' && <PayloadText decoded={decoded} />}
       {look === 'changes' && <Changes decoded={decoded} previous={previous} decode={decode} />}
     </div>
@@ -73,19 +75,16 @@ interface FormatSelectProps {
 
 function FormatSelect({ topic, choice, decoded }: FormatSelectProps) {
   const { format, wrapping } = decoded;
-  const name = t(`decode.formats.${format}`);
-  const found =
-    wrapping === 'none'
-      ? name
-      : t('decode.wrapped', { format: name, wrapping: t(`decode.formats.${wrapping}`) });
-  const auto = choice === 'auto' ? t('decode.autoOf', { format: found }) : t('decode.auto');
+  const name = decodeWords.formats[format];
+  const found = wrapping === 'none' ? name : `${name} in ${decodeWords.formats[wrapping]}`;
+  const auto = choice === 'auto' ? `Auto: ${found}` : 'Auto';
   return (
     <Select
       className={classes.format}
-      aria-label={t('decode.format')}
+      aria-label="Format"
       data={[
         { value: 'auto', label: auto },
-        ...PAYLOAD_FORMATS.map((value) => ({ value, label: t(`decode.formats.${value}`) })),
+        ...PAYLOAD_FORMATS.map((value) => ({ value, label: decodeWords.formats[value] })),
       ]}
       value={choice}
       onChange={(value) => chooseFormat(topic, PAYLOAD_FORMATS.find((known) => known === value) ?? 'auto')}
@@ -97,12 +96,12 @@ function PayloadText({ decoded }: { readonly decoded: Decoded }) {
   const [isWhole, setWhole] = useState(false);
   const { text, isCut } = useMemo(() => shownText(decoded, isWhole), [decoded, isWhole]);
   const blocks = useMemo(() => blocksOf(text), [text]);
-  if (decoded.bytes.length === 0) return <p className={classes.note}>{t('decode.empty')}</p>;
+  if (decoded.bytes.length === 0) return <p className={classes.note}>The payload is empty.</p>;
   const isDump = decoded.format === 'hex' || (decoded.problem !== '' && decoded.format !== 'text');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
-    <div className={classes.scroller} role="group" tabIndex={0} aria-label={t('decode.tree')}>
+    <div className={classes.scroller} role="group" tabIndex={0} aria-label="Payload">
       <pre className={classes.text} data-dump={isDump || undefined}>
         {blocks.map((block, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a block has no other name, and does not move
@@ -111,10 +110,10 @@ function PayloadText({ decoded }: { readonly decoded: Decoded }) {
           </span>
         ))}
       </pre>
-      {isCut && isWhole && <p className={classes.note}>{t('decode.cut')}</p>}
+      {isCut && isWhole && <p className={classes.note}>The page shows no more of it. “Copy” has all.</p>}
       {isCut && !isWhole && (
         <button type="button" className={classes.more} onClick={() => setWhole(true)}>
-          {t('decode.showAll', { size: formatBytes(decoded.bytes.length) })}
+          {`Show all ${formatBytes(decoded.bytes.length)}`}
         </button>
       )}
     </div>

@@ -6,7 +6,7 @@ import { parse } from 'lossless-json';
 import { checkLimits } from './json-layout.ts';
 import { BIG_NUMBER_BYTES_MAX, EXACT_CHARACTERS_MAX } from './limits.ts';
 import { countMessagePack } from './message-pack-count.ts';
-import { type DecodedValue, ExactNumber, LimitError, toDecodedValue, ValueCount } from './value.ts';
+import { type DecodedValue, ExactNumber, LimitError, toDecodedValue, tooDeep, ValueCount } from './value.ts';
 
 export type StructuredFormat = 'json' | 'cbor' | 'msgpack';
 
@@ -80,7 +80,13 @@ export function readCbor(bytes: Uint8Array): DecodedValue {
     useMaps: true,
     tags: TAGS,
   };
-  return toDecodedValue(decodeCbor(bytes, { ...options, tokenizer: new CountedTokens(bytes, options) }));
+  const tokenizer = new CountedTokens(bytes, options);
+  try {
+    return toDecodedValue(decodeCbor(bytes, { ...options, tokenizer }));
+  } catch (error) {
+    // The library calls itself for each level, and ends where the stack does.
+    throw error instanceof RangeError && !(error instanceof LimitError) ? tooDeep() : error;
+  }
 }
 
 /** @throws Error that says what is wrong; also where bytes are left over */

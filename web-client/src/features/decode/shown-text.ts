@@ -1,5 +1,5 @@
 import { visibleLines } from '../../ui/visible-text.ts';
-import { base64Of } from './bytes.ts';
+import { base64Of, hexOf } from './bytes.ts';
 import type { Decoded } from './decode.ts';
 import { hexDump } from './hex-dump.ts';
 import { indentedJson } from './json-layout.ts';
@@ -40,19 +40,33 @@ export function shownText(decoded: Decoded, isWhole: boolean): ShownText {
 /** Characters of a value with a schema, or in a binary format, that are copied: indentation can make it long. */
 export const COPIED_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** All of a payload: text and JSON as they were sent. */
+/** All of a payload: text and JSON as they were sent, and many bytes as digits alone. */
 export function copiedText(decoded: Decoded): string {
   const { format, text, bytes } = decoded;
   if (format === 'text' || (format === 'json' && isStructured(decoded))) return text;
   if (isStructured(decoded)) return prettyText(decoded.value, COPIED_CHARACTERS_MAX);
-  return format === 'base64' ? base64Of(bytes) : hexDump(bytes, bytes.length);
+  if (format === 'base64') return base64Of(bytes);
+  return bytes.length > BYTES_MAX ? hexOf(bytes) : hexDump(bytes, bytes.length);
 }
 
 function cut(text: string, charactersMax: number): ShownText {
-  // Characters that cannot be seen are written with several.
-  const shown = visibleLines(text.slice(0, charactersMax));
-  const isCut = Math.max(text.length, shown.length) > charactersMax;
+  // Characters that cannot be seen are written with several: so no more pieces are written than fit.
+  let shown = '';
+  let at = 0;
+  while (at < text.length && shown.length <= charactersMax) {
+    const end = endOfPiece(text, at);
+    shown += visibleLines(text.slice(at, end));
+    at = end;
+  }
+  const isCut = at < text.length || shown.length > charactersMax;
   return { text: isCut ? shown.slice(0, charactersMax) : shown, isCut };
+}
+
+/** Between two characters, and not within one of two halves. */
+function endOfPiece(text: string, start: number): number {
+  const end = Math.min(text.length, start + PIECE_CHARACTERS_MAX);
+  const before = text.charCodeAt(end - 1);
+  return end < text.length && before >= 0xd800 && before < 0xdc00 ? end - 1 : end;
 }
 
 /** Lines that the browser lays out together; those out of sight it leaves. */

@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
 import { isReading } from '../../engine/stream-reading.ts';
 import type { Subscription } from '../../engine/types.ts';
-import { setLayout, useLayout } from '../../state/layout.ts';
 
 /** The columns of the message table, in order. To add one: an entry here, its cell, and its name in `strings.ts`. */
 export const COLUMN_IDS = [
@@ -13,11 +12,6 @@ export const COLUMN_IDS = [
   'size',
   'latency',
   'position',
-  'key',
-  'packetId',
-  'contentType',
-  'responseTopic',
-  'userProperties',
 ] as const;
 
 export type ColumnId = (typeof COLUMN_IDS)[number];
@@ -29,26 +23,17 @@ interface Column {
   readonly most?: string;
   /** The same in a narrow table; a column without it is omitted there. */
   readonly narrow?: { readonly minPx: number; readonly most?: string };
-  /** Whether it is shown by default. */
-  readonly isUsual?: true;
-  /** Whether it is shown by default where a subscription reads a stream. */
-  readonly isOfStreams?: true;
 }
 
 const COLUMNS: Readonly<Record<ColumnId, Column>> = {
-  time: { minPx: 112, narrow: { minPx: 100 }, isUsual: true },
-  topic: { minPx: 120, most: '22%', narrow: { minPx: 80, most: '28%' }, isUsual: true },
-  payload: { minPx: 120, most: '1fr', narrow: { minPx: 60, most: '1fr' }, isUsual: true },
-  qos: { minPx: 28, narrow: { minPx: 24 }, isUsual: true },
-  flags: { minPx: 64, narrow: { minPx: 60 }, isUsual: true },
-  size: { minPx: 66, isUsual: true },
-  latency: { minPx: 62, isUsual: true },
-  position: { minPx: 74, isOfStreams: true },
-  key: { minPx: 70, most: '12%' },
-  packetId: { minPx: 60 },
-  contentType: { minPx: 90, most: '12%' },
-  responseTopic: { minPx: 100, most: '14%' },
-  userProperties: { minPx: 110, most: '16%' },
+  time: { minPx: 112, narrow: { minPx: 100 } },
+  topic: { minPx: 120, most: '22%', narrow: { minPx: 80, most: '28%' } },
+  payload: { minPx: 120, most: '1fr', narrow: { minPx: 60, most: '1fr' } },
+  qos: { minPx: 28, narrow: { minPx: 24 } },
+  flags: { minPx: 64, narrow: { minPx: 60 } },
+  size: { minPx: 66 },
+  latency: { minPx: 62 },
+  position: { minPx: 74 },
 };
 
 /** Between two columns, and at both ends of a row together. */
@@ -58,13 +43,8 @@ const PADDING_PX = 21;
 /** Up to this width the table shows only the columns that have a narrow form. */
 const NARROW_PX = 820;
 
-/** Without this column a row is meaningless. */
-export const FIXED_COLUMN: ColumnId = 'topic';
-
-const USUAL = COLUMN_IDS.filter((id) => COLUMNS[id].isUsual === true);
-const USUAL_WITH_STREAMS = COLUMN_IDS.filter(
-  (id) => COLUMNS[id].isUsual === true || COLUMNS[id].isOfStreams === true,
-);
+/** Without the position, which messages of streams have alone. */
+const USUAL = COLUMN_IDS.filter((id) => id !== 'position');
 
 export interface ShownColumns {
   readonly columns: readonly ColumnId[];
@@ -89,23 +69,13 @@ export function shownColumns(chosen: readonly ColumnId[], widthPx: number): Show
   };
 }
 
-/** The stored columns that exist, in the order of the table. */
-export function chosenColumns(
-  stored: readonly string[] | undefined,
-  readsStreams = false,
-): readonly ColumnId[] {
-  if (stored === undefined) return readsStreams ? USUAL_WITH_STREAMS : USUAL;
-  return COLUMN_IDS.filter((id) => id === FIXED_COLUMN || stored.includes(id));
-}
-
 /** @param subscriptions those of the connection whose messages are shown */
-export function useChosenColumns(subscriptions: readonly Subscription[] = []): readonly ColumnId[] {
-  const stored = useLayout((layout) => layout.messageColumns);
-  const readsStreams = subscriptions.some(({ filter, userProperties }) => isReading(filter, userProperties));
-  return useMemo(() => chosenColumns(stored, readsStreams), [stored, readsStreams]);
-}
-
-/** @param columns undefined for the usual ones */
-export function chooseColumns(columns: readonly string[] | undefined): void {
-  setLayout({ messageColumns: columns });
+export function useColumns(subscriptions: readonly Subscription[]): readonly ColumnId[] {
+  return useMemo(
+    () =>
+      subscriptions.some(({ filter, userProperties }) => isReading(filter, userProperties))
+        ? COLUMN_IDS
+        : USUAL,
+    [subscriptions],
+  );
 }

@@ -1,6 +1,8 @@
 import type { PublishFate } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { reasonWords } from '../../ui/trouble.ts';
+import { messagesWords } from './strings.ts';
+
+const { fates } = messagesWords;
 
 /** MQTT 5's PUBACK says that no client is subscribed. */
 const NO_MATCHING_SUBSCRIBERS = 0x10;
@@ -16,25 +18,12 @@ export function fateWords({ state, code, detail }: PublishFate, qos: number): Fa
   if (state === 'refused') {
     const { title } = reasonWords(code ?? 0x80);
     const why = detail === '' ? title : `${title}: “${detail}”`;
-    return { short: hex(code ?? 0x80), long: t('messages.fates.refused.long', { why }) };
+    return { short: hex(code ?? 0x80), long: `Refused: ${why}` };
   }
-  if (state === 'sent') return wordsOf(qos === 0 ? 'sent' : 'waiting');
-  if (state !== 'acknowledged') return wordsOf(state);
-  if (code === undefined) return wordsOf('acknowledgedBlind');
-  return wordsOf(code === NO_MATCHING_SUBSCRIBERS ? 'noMatchingSubscribers' : 'acknowledged');
-}
-
-function wordsOf(
-  key:
-    | 'sent'
-    | 'waiting'
-    | 'acknowledged'
-    | 'acknowledgedBlind'
-    | 'noMatchingSubscribers'
-    | 'unknown'
-    | 'lost',
-): FateWords {
-  return { short: t(`messages.fates.${key}.short`), long: t(`messages.fates.${key}.long`) };
+  if (state === 'sent') return fates[qos === 0 ? 'sent' : 'waiting'];
+  if (state !== 'acknowledged') return fates[state];
+  if (code === undefined) return fates.acknowledgedBlind;
+  return fates[code === NO_MATCHING_SUBSCRIBERS ? 'noMatchingSubscribers' : 'acknowledged'];
 }
 
 function hex(code: number): string {

@@ -1,7 +1,6 @@
 import { IconAlertTriangle, IconHistory, IconPlugConnectedX } from '@tabler/icons-react';
 import type { LogMark } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatExact, formatSeconds, formatTime } from '../../ui/format.ts';
+import { formatExact, formatSeconds, formatTime, plural } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import classes from './message-table.module.css';
 
@@ -46,30 +45,55 @@ function lookOf(mark: LogMark): string {
   return mark.isRecovered ? 'recovered' : 'gap';
 }
 
-/** Reasons with their own advice. */
-const REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
+/** The reasons that have their own advice, each with what a number of messages is dropped for. */
+const DROPPED: Readonly<Record<string, (messages: string) => string>> = {
+  queue_full: (messages) =>
+    `${messages} for this client: read faster, use QoS 0, or raise --queue-length-max`,
+  qos0_msg: (messages) =>
+    `${messages} at QoS 0 that this client did not read in time: read faster, subscribe to less, or use QoS 1`,
+  too_large: (messages) => `${messages} larger than this client takes: raise its Maximum Packet Size`,
+  not_authorized: (messages) => `${messages} that this client may not read any more`,
+  identity_expired: (messages) => `${messages}, since what this client logged in with has expired`,
+};
 
 function markWords(mark: LogMark): string {
   if (mark.kind === 'skipped')
-    return t('messages.marks.skipped', { count: mark.count, number: formatExact(mark.count) });
-  if (mark.kind === 'reloaded') return t('messages.marks.reloaded');
-  if (mark.kind === 'away') {
-    const duration = formatSeconds(mark.atMs - mark.fromMs);
-    const reading = mark.readsStreams === true ? 'Reading' : '';
-    return t(`messages.marks.away${mark.sessionPresent ? 'Resumed' : 'New'}${reading}`, { duration });
-  }
+    return `This page was too busy to take ${messagesOf(mark.count)}: pause it, or subscribe to less`;
+  if (mark.kind === 'reloaded')
+    return 'Kept from before the reload; what came while the page was closed is missing';
+  if (mark.kind === 'away') return awayWords(mark);
   if (mark.kind === 'stream') {
     const filter = visibleText(mark.filter);
+    const follow = plural(mark.count, 'missed message follows', 'missed messages follow');
     return mark.isRecovered
-      ? t('messages.marks.recovered', { filter, count: mark.count, number: formatExact(mark.count) })
-      : t('messages.marks.gap', { filter });
+      ? `${filter}: no gap, ${formatExact(mark.count)} ${follow}`
+      : `${filter}: messages may be missing that the broker cannot bring back`;
   }
-  const known = REASONS.filter((why) => (mark.reasons[why] ?? 0) > 0);
+  const known = Object.keys(DROPPED).filter((why) => (mark.reasons[why] ?? 0) > 0);
   const rest = mark.count - known.reduce((sum, why) => sum + (mark.reasons[why] ?? 0), 0);
-  const parts: string[] = known.map((why) => {
-    const count = mark.reasons[why] ?? 0;
-    return t(`messages.marks.${why}`, { count, number: formatExact(count) });
-  });
-  if (rest > 0) parts.push(t('messages.marks.dropped', { count: rest, number: formatExact(rest) }));
-  return parts.join(' · ');
+  const parts = known.map((why) => DROPPED[why]?.(messagesOf(mark.reasons[why] ?? 0)));
+  if (rest > 0) parts.push(`${messagesOf(rest)} for this client`);
+  return parts.map((part) => `The broker dropped ${part}`).join(' · ');
+}
+
+function awayWords({
+  atMs,
+  fromMs,
+  sessionPresent,
+  readsStreams,
+}: LogMark & { readonly kind: 'away' }): string {
+  const session = sessionPresent ? 'the session went on' : 'a new session';
+  const reads = readsStreams === true;
+  const missing = sessionPresent
+    ? reads
+      ? 'of what came at QoS 0 only streams bring it'
+      : 'what came meanwhile at QoS 0 is missing, the rest follows'
+    : reads
+      ? 'only streams bring what came meanwhile'
+      : 'what came meanwhile is missing';
+  return `Away for ${formatSeconds(atMs - fromMs)}, ${session}: ${missing}`;
+}
+
+function messagesOf(count: number): string {
+  return plural(count, '1 message', `${formatExact(count)} messages`);
 }

@@ -2,10 +2,10 @@ import { Badge, Group, ScrollArea, Tabs, Text } from '@mantine/core';
 import { IconArrowBack, IconEdit, IconFilter, IconX } from '@tabler/icons-react';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import { useConnection } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
+import { AfterPaint } from '../../ui/after-paint.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -40,49 +40,45 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
     <div className={classes.details}>
       <Group gap={2} wrap="nowrap" className={classes.head}>
         <TopicHeading topic={topic} className={classes.topic} />
-        <CopyButton text={topic} label={t('messages.details.copyTopic')} />
-        <IconButton
-          label={t('messages.details.filterTopic')}
-          onClick={() => setFilter(profile.id, { topic })}
-        >
+        <CopyButton text={topic} label="Copy the topic" />
+        <IconButton label="Show only this topic" onClick={() => setFilter(profile.id, { topic })}>
           <IconFilter {...ICON} />
         </IconButton>
         {!isRecording(profile.id) && (
-          <IconButton
-            label={t('messages.details.publishAgain')}
-            onClick={() => editMessage(profile.id, message)}
-          >
+          <IconButton label="Put it into the publish panel" onClick={() => editMessage(profile.id, message)}>
             <IconEdit {...ICON} />
           </IconButton>
         )}
         {canAnswer && (
-          <IconButton label={t('messages.details.reply')} onClick={() => answerTo(profile.id, message)}>
+          <IconButton label="Answer to its response topic" onClick={() => answerTo(profile.id, message)}>
             <IconArrowBack {...ICON} />
           </IconButton>
         )}
-        <IconButton label={t('messages.details.close')} onClick={close}>
+        <IconButton label="Close the details" onClick={close}>
           <IconX {...ICON} />
         </IconButton>
       </Group>
       <Group gap={6} px={10} pb={6}>
-        <Badge variant="default">{t(`messages.${message.direction}`)}</Badge>
+        <Badge variant="default">{message.direction === 'received' ? 'received' : 'published'}</Badge>
         <Badge variant="default">{`QoS ${message.qos}`}</Badge>
         {message.fate !== undefined && <Fate message={message} />}
-        {message.retain && <Badge color="grape.9">{t('messages.retain')}</Badge>}
-        {message.dup && <Badge color="orange.9">{t('messages.dup')}</Badge>}
+        {message.retain && <Badge color="grape.9">retained</Badge>}
+        {message.dup && <Badge color="orange.9">duplicate</Badge>}
         <Text size="xs" c="dimmed">
           {`${formatTime(message.atMs)} · ${formatBytes(message.payloadLength)}`}
         </Text>
       </Group>
       <Tabs defaultValue="payload" className={classes.tabs}>
         <Tabs.List className={classes.tabList}>
-          <Tabs.Tab value="payload">{t('messages.details.payload')}</Tabs.Tab>
-          <Tabs.Tab value="properties">{t('messages.details.properties')}</Tabs.Tab>
+          <Tabs.Tab value="payload">Payload</Tabs.Tab>
+          <Tabs.Tab value="properties">Properties</Tabs.Tab>
           {/* A recording holds messages without their packets. */}
-          {!isRecording(profile.id) && <Tabs.Tab value="packet">{t('messages.details.packet')}</Tabs.Tab>}
+          {!isRecording(profile.id) && <Tabs.Tab value="packet">Packet</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="payload" className={classes.body}>
-          <Payload message={message} />
+          <AfterPaint>
+            <Payload message={message} />
+          </AfterPaint>
         </Tabs.Panel>
         <Tabs.Panel value="properties" className={classes.body}>
           <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: 0 }}>

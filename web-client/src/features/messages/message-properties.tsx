@@ -3,11 +3,11 @@ import { IconChartLine } from '@tabler/icons-react';
 import { shownBinary } from '../../engine/inspect/field.ts';
 import { streamFacts } from '../../engine/stream-reading.ts';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import { formatBytes, formatDuration, formatTime, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { useChartThis } from '../charts/use-chart-this.ts';
+import { messagesWords } from './strings.ts';
 
 interface MessagePropertiesProps {
   readonly profile: ConnectionProfile;
@@ -35,67 +35,59 @@ const STREAM_NAMES = new Set(['stream-position', 'stream-kind', 'key']);
 export function MessageProperties({ profile, message }: MessagePropertiesProps) {
   const chartThis = useChartThis();
   const { connectionId, topic, properties, latencyMs, missingBefore } = message;
-  const flags = [
-    ...(message.retain ? [t('messages.retain')] : []),
-    ...(message.dup ? [t('messages.dup')] : []),
-  ].join(', ');
+  const flags = [...(message.retain ? ['retained'] : []), ...(message.dup ? ['duplicate'] : [])].join(', ');
   const subscriptions = profile.subscriptions
     .filter(({ id }) => message.subscriptionIds.includes(id))
     .map(({ alias, filter }) => alias || filter)
     .join(', ');
   const expiry = properties.messageExpiryIntervalSeconds;
   const chart = (kind: 'latency' | 'missing') => ({
-    label: t(`messages.details.chart.${kind}`, { topic }),
+    label: kind === 'latency' ? `Chart the latency of ${topic}` : `Chart the missing messages of ${topic}`,
     act: () => chartThis(connectionId, topic, { kind }),
   });
   const stream = message.direction === 'received' ? streamFacts(properties) : undefined;
   const facts: readonly Fact[] = [
-    { label: t('messages.details.time'), value: formatTime(message.atMs) },
-    { label: t('messages.details.packetId'), value: message.packetId?.toString() },
-    { label: t('messages.details.flags'), value: flags },
+    { label: 'Time', value: formatTime(message.atMs) },
+    { label: 'Packet identifier', value: message.packetId?.toString() },
+    { label: 'Flags', value: flags },
     {
-      label: t('messages.details.size'),
-      value: t('messages.details.sizeText', {
-        payload: formatBytes(message.payloadLength),
-        packet: formatBytes(message.packetLength),
-      }),
+      label: 'Size',
+      value: `${formatBytes(message.payloadLength)} payload, ${formatBytes(message.packetLength)} packet`,
     },
     {
-      label: t('messages.details.latency'),
+      label: 'Latency',
       value: latencyMs === undefined ? undefined : formatDuration(latencyMs),
       action: chart('latency'),
     },
     {
-      label: t('messages.details.missing'),
+      label: 'Missing before',
       value: missingBefore === 0 ? undefined : String(missingBefore),
       action: chart('missing'),
     },
-    { label: t('messages.details.subscriptions'), value: subscriptions },
-    { label: t('messages.details.streamPosition'), value: stream?.position },
+    { label: 'Subscriptions', value: subscriptions },
+    { label: 'Stream position', value: stream?.position },
     {
-      label: t('messages.details.streamKind'),
-      value:
-        stream &&
-        (stream.kind ? t(`messages.streamKinds.${stream.kind}.long`) : t('messages.details.streamLive')),
+      label: 'Stream kind',
+      value: stream && (stream.kind ? messagesWords.streamKinds[stream.kind].long : 'live'),
     },
-    { label: t('messages.details.streamKey'), value: stream?.key },
+    { label: 'Key', value: stream?.key },
     {
-      label: t('messages.details.payloadFormat'),
-      value: properties.payloadFormatIndicator === true ? t('messages.details.utf8') : undefined,
+      label: 'Payload format',
+      value: properties.payloadFormatIndicator === true ? 'UTF-8 text' : undefined,
     },
     {
-      label: t('messages.details.expiry'),
-      value: expiry === undefined ? undefined : t('messages.details.seconds', { count: expiry }),
+      label: 'Message expiry interval',
+      value: expiry === undefined ? undefined : `${expiry} s`,
     },
-    { label: t('messages.details.contentType'), value: properties.contentType },
-    { label: t('messages.details.responseTopic'), value: properties.responseTopic },
+    { label: 'Content type', value: properties.contentType },
+    { label: 'Response topic', value: properties.responseTopic },
     {
-      label: t('messages.details.correlationData'),
+      label: 'Correlation data',
       value: properties.correlationData && shownBinary(properties.correlationData),
     },
-    { label: t('messages.details.alias'), value: properties.topicAlias?.toString() },
+    { label: 'Topic alias', value: properties.topicAlias?.toString() },
     {
-      label: t('messages.details.identifiers'),
+      label: 'Subscription identifiers',
       value: properties.subscriptionIdentifiers?.join(', '),
     },
   ];
@@ -109,12 +101,12 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
       {pairs.slice(0, PAIRS_MAX).map(([name, value], index) => (
         // A name may come more than once, and pairs do not move.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
-        <Row key={index} label={t('messages.details.userProperty')} value={`${name} = ${value}`} />
+        <Row key={index} label="User property" value={`${name} = ${value}`} />
       ))}
       {pairs.length > PAIRS_MAX && (
         <Row
-          label={t('messages.details.userProperty')}
-          value={t('messages.details.morePairs', { count: pairs.length - PAIRS_MAX })}
+          label="User property"
+          value={`${pairs.length - PAIRS_MAX} more ${plural(pairs.length - PAIRS_MAX, 'is', 'are')} not shown`}
         />
       )}
     </DataList>

@@ -2,14 +2,14 @@ import { IconArrowDownLeft, IconArrowUpRight } from '@tabler/icons-react';
 import { memo, type ReactNode } from 'react';
 import { streamFacts } from '../../engine/stream-reading.ts';
 import type { LoggedMessage, PublishFate } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
+import { formatBytes, formatDuration, formatTime, plural } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { useDecoders } from '../decode/decoders/registry.ts';
 import type { ColumnId } from './columns.ts';
 import { fateWords } from './fate.ts';
 import classes from './message-table.module.css';
 import { previewOf } from './preview.ts';
+import { messagesWords } from './strings.ts';
 
 /** The colour of each subscription, by its id. */
 export type RowColors = ReadonlyMap<string, string>;
@@ -61,12 +61,12 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
 
 /** Functions and not components: a hook in each cell would run some four hundred times a frame. */
 function cell(column: ColumnId, message: LoggedMessage): ReactNode {
-  const { packetId, properties, latencyMs } = message;
+  const { latencyMs } = message;
   switch (column) {
     case 'time':
       return time(message);
     case 'topic':
-      return shown(message.topic);
+      return visibleText(message.topic.slice(0, CELL_CHARACTERS_MAX));
     case 'payload':
       return previewOf(message);
     case 'qos':
@@ -79,40 +79,18 @@ function cell(column: ColumnId, message: LoggedMessage): ReactNode {
       return latencyMs === undefined ? '' : formatDuration(latencyMs);
     case 'position':
       return position(message);
-    case 'key':
-      return shown(streamFacts(properties)?.key);
-    case 'packetId':
-      return packetId;
-    case 'contentType':
-      return shown(properties.contentType);
-    case 'responseTopic':
-      return shown(properties.responseTopic);
-    case 'userProperties':
-      return shown(
-        properties.userProperties
-          ?.slice(0, CELL_PAIRS_MAX)
-          .map(([name, value]) => `${name}=${value}`)
-          .join(', '),
-      );
   }
 }
 
-/** User properties of a cell. */
-const CELL_PAIRS_MAX = 20;
-
-/** Characters of a cell: a topic or a property may have 65,535, and no screen shows as many. */
+/** Characters of a cell: a topic may have 65,535, and no screen shows as many. */
 const CELL_CHARACTERS_MAX = 1_000;
-
-function shown(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : visibleText(text.slice(0, CELL_CHARACTERS_MAX));
-}
 
 function time({ direction, atMs }: LoggedMessage): ReactNode {
   const isOut = direction === 'published';
   const Direction = isOut ? IconArrowUpRight : IconArrowDownLeft;
   return (
     <>
-      <Direction size={13} stroke={2} aria-label={t(isOut ? 'messages.published' : 'messages.received')} />
+      <Direction size={13} stroke={2} aria-label={isOut ? 'published' : 'received'} />
       {formatTime(atMs)}
     </>
   );
@@ -135,14 +113,17 @@ function flags({ retain, dup, missingBefore, fate, qos, properties }: LoggedMess
         </abbr>
       )}
       {kind !== undefined && (
-        <abbr className={classes.past} title={t(`messages.streamKinds.${kind}.long`)}>
-          {t(`messages.streamKinds.${kind}.short`)}
+        <abbr className={classes.past} title={messagesWords.streamKinds[kind].long}>
+          {messagesWords.streamKinds[kind].short}
         </abbr>
       )}
-      {retain && <abbr title={t('messages.retain')}>R</abbr>}
-      {dup && <abbr title={t('messages.dup')}>D</abbr>}
+      {retain && <abbr title="retained">R</abbr>}
+      {dup && <abbr title="duplicate">D</abbr>}
       {missingBefore > 0 && (
-        <abbr className={classes.missing} title={t('messages.missing', { count: missingBefore })}>
+        <abbr
+          className={classes.missing}
+          title={`${missingBefore} ${plural(missingBefore, 'message is', 'messages are')} missing before this one`}
+        >
           −{missingBefore}
         </abbr>
       )}

@@ -4,16 +4,17 @@ import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
+import { plural } from '../../ui/format.ts';
 import { SubscribeAll } from '../subscriptions/subscribe-all.tsx';
-import { type ColumnId, shownColumns, useChosenColumns } from './columns.ts';
+import { type ColumnId, shownColumns, useColumns } from './columns.ts';
 import { MarkRow } from './mark-row.tsx';
 import { MarkedRows } from './marked-rows.ts';
 import type { MessageList } from './message-list.ts';
 import { MessageRow, type RowColors } from './message-row.tsx';
 import classes from './message-table.module.css';
+import { messagesWords } from './strings.ts';
 import { useMessageList } from './use-message-list.ts';
 
 /**
@@ -56,7 +57,7 @@ export function MessageTable({
   useMessageList(list);
   const { ref: sizer, width } = useElementSize();
   const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
-  const chosen = useChosenColumns(profile.subscriptions);
+  const chosen = useColumns(profile.subscriptions);
   const { columns, template, minWidthPx } = useMemo(() => shownColumns(chosen, width), [chosen, width]);
   const rows = new MarkedRows(list);
   const virtualizer = useVirtualizer({
@@ -143,7 +144,7 @@ function NewWhileHeld({ list, onResume }: NewWhileHeldProps) {
       leftSection={<IconPlayerPlay size={12} />}
       onClick={onResume}
     >
-      {t('messages.heldNew', { count: list.newWhileHeld })}
+      {plural(list.newWhileHeld, `${list.newWhileHeld} new message`, `${list.newWhileHeld} new messages`)}
     </Button>
   );
 }
@@ -214,7 +215,7 @@ function Head({ columns }: { readonly columns: readonly ColumnId[] }) {
     <div role="row" className={classes.head} aria-rowindex={1}>
       {columns.map((column) => (
         <span role="columnheader" key={column} data-column={column}>
-          {t(`messages.columns.${column}`)}
+          {messagesWords.columns[column]}
         </span>
       ))}
     </div>
@@ -237,8 +238,10 @@ function Nothing({ profile, isFiltered, problem }: NothingProps) {
           icon={<IconInbox stroke={1.5} />}
           title={
             problem !== undefined
-              ? t('messages.badQuery')
-              : t(isFiltered ? 'messages.noneFit' : 'messages.none')
+              ? 'This cannot be searched for'
+              : isFiltered
+                ? 'No message fits the filter'
+                : 'No message yet'
           }
           description={problem ?? (isFiltered ? '' : advice)}
         >
@@ -257,10 +260,10 @@ const NAMED_LENGTH_MAX = 80;
 
 function useAdvice({ id, subscriptions }: ConnectionProfile): string {
   const { phase } = useStatus(id);
-  if (phase !== 'connected') return t('messages.noneConnect');
+  if (phase !== 'connected') return 'Connect first: the button is at the top.';
   const enabled = subscriptions.filter((subscription) => subscription.enabled);
-  if (enabled.length === 0) return t('messages.noneSubscribe');
+  if (enabled.length === 0) return 'Subscribe to a topic filter, or publish something.';
   const named = enabled.slice(0, NAMED_MAX).map(({ filter }) => filter);
   const filters = `${named.join(', ').slice(0, NAMED_LENGTH_MAX)}${enabled.length > NAMED_MAX ? ' …' : ''}`;
-  return t('messages.noneComes', { filters });
+  return `Waiting for ${filters}. Publish something, or subscribe to more.`;
 }

@@ -2,17 +2,16 @@ import { Button, Group, NativeSelect, Pill, SegmentedControl, Text, TextInput, T
 import { IconFilter, IconPlayerPause, IconPlayerPlay, IconSearch, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useConnection, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
-import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatExact, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
-import { ColumnsMenu } from './columns-menu.tsx';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
 import classes from './message-toolbar.module.css';
 import { setFilter } from './messages-store.ts';
+import { messagesWords } from './strings.ts';
 import { useMessageList } from './use-message-list.ts';
 
 const KINDS = ['text', 'regex', 'jsonpath'] as const;
@@ -44,8 +43,8 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
         <TextInput
           ref={topicInput}
           className={classes.topic}
-          aria-label={t('messages.topic')}
-          placeholder={t('messages.topicHint')}
+          aria-label="Filter by topic"
+          placeholder="Topic or filter"
           leftSection={<IconFilter {...ICON} />}
           spellCheck={false}
           value={filter.topic}
@@ -55,8 +54,8 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
         <Group gap={0} wrap="nowrap" className={classes.query}>
           <NativeSelect
             className={classes.kind}
-            aria-label={t('messages.kind')}
-            data={KINDS.map((value) => ({ value, label: t(`messages.kinds.${value}`) }))}
+            aria-label="How to search"
+            data={KINDS.map((value) => ({ value, label: messagesWords.kinds[value] }))}
             value={filter.kind}
             onChange={({ currentTarget: { value } }) =>
               setFilter(id, { kind: KINDS.find((kind) => kind === value) ?? 'text' })
@@ -65,8 +64,8 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
           <Tooltip label={problem} disabled={problem === undefined} color="red.9" position="bottom-start">
             <TextInput
               flex={1}
-              aria-label={t('messages.query')}
-              placeholder={t(`messages.queryHint.${filter.kind}`)}
+              aria-label="Search the payloads"
+              placeholder={messagesWords.queryHint[filter.kind]}
               leftSection={<IconSearch {...ICON} />}
               spellCheck={false}
               error={problem !== undefined}
@@ -78,8 +77,8 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
           </Tooltip>
         </Group>
         <SegmentedControl
-          aria-label={t('messages.direction')}
-          data={DIRECTIONS.map((value) => ({ value, label: t(`messages.directions.${value}`) }))}
+          aria-label="Direction"
+          data={DIRECTIONS.map((value) => ({ value, label: messagesWords.directions[value] }))}
           value={filter.direction}
           onChange={(value) =>
             setFilter(id, { direction: DIRECTIONS.find((direction) => direction === value) ?? 'all' })
@@ -90,15 +89,15 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
           aria-pressed={filter.retainedOnly}
           onClick={() => setFilter(id, { retainedOnly: !filter.retainedOnly })}
         >
-          {t('messages.retainedOnly')}
+          Retained
         </Button>
         {subscription !== undefined && (
           <Pill
             withRemoveButton
             onRemove={() => setFilter(id, { subscriptionId: undefined })}
-            removeButtonProps={{ 'aria-label': t('messages.clearFilter'), tabIndex: 0 }}
+            removeButtonProps={{ 'aria-label': 'Show everything again', tabIndex: 0 }}
           >
-            {t('messages.subscriptionFilter', { name: subscription.alias || subscription.filter })}
+            {`Only ${subscription.alias || subscription.filter}`}
           </Pill>
         )}
       </Group>
@@ -131,11 +130,11 @@ function ListControls({
     [list, isActive],
   );
   const { messagesMax, bytesMax } = log.limits;
-  const limits = { messages: formatCount(messagesMax), bytes: formatBytes(bytesMax) };
+  const [messages, bytes] = [formatCount(messagesMax), formatBytes(bytesMax)];
   const kept =
     log.evicted === 0
-      ? t('messages.limitShort', limits)
-      : t('messages.limit', { ...limits, evicted: formatCount(log.evicted) });
+      ? `The newest ${messages} messages or ${bytes} are kept.`
+      : `The newest ${messages} messages or ${bytes} are kept; ${formatCount(log.evicted)} older ones were let go.`;
   const shown = formatCount(list.size);
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
@@ -144,8 +143,8 @@ function ListControls({
       <Tooltip label={kept} multiline maw={280}>
         <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
           {isFiltered && list.size !== log.size
-            ? t('messages.countOf', { shown, total: formatCount(log.size) })
-            : t('messages.count', { count: list.size, shown })}
+            ? `${shown} of ${formatCount(log.size)}`
+            : plural(list.size, `${shown} message`, `${shown} messages`)}
         </Text>
       </Tooltip>
       {list.isPaused ? (
@@ -154,15 +153,14 @@ function ListControls({
           onClick={() => list.release()}
           data-testid="resume"
         >
-          {t('messages.resume')}
+          Resume
         </Button>
       ) : (
         <Button variant="default" leftSection={<IconPlayerPause {...ICON} />} onClick={() => list.hold()}>
-          {t('messages.pause')}
+          Pause
         </Button>
       )}
-      <ColumnsMenu />
-      <IconButton label={t('messages.clear')} onClick={() => log.clear()}>
+      <IconButton label="Clear the list" onClick={() => log.clear()}>
         <IconTrash size={16} stroke={1.5} />
       </IconButton>
     </Group>
@@ -175,8 +173,8 @@ function Unsearched({ list }: { readonly list: MessageList }) {
   return (
     <Text size="xs" c="var(--mantine-color-error)" role="status">
       {list.isSearchStopped
-        ? t('messages.searchStopped')
-        : t('messages.unsearched', { count: list.unsearched })}
+        ? 'The search was stopped: it takes too long'
+        : `${list.unsearched} ${plural(list.unsearched, 'message', 'messages')} took too long to search`}
     </Text>
   );
 }
@@ -186,9 +184,11 @@ function Lost({ id }: { readonly id: string }) {
   if (skipped === 0 && dropped === 0) return null;
   return (
     <Text size="xs" c="var(--mantine-color-error)" data-testid="lost">
-      {dropped > 0 && t('messages.dropped', { count: dropped, number: formatExact(dropped) })}
+      {dropped > 0 &&
+        `${formatExact(dropped)} ${plural(dropped, 'message was', 'messages were')} dropped by the broker`}
       {dropped > 0 && skipped > 0 && ' · '}
-      {skipped > 0 && t('messages.skipped', { count: skipped })}
+      {skipped > 0 &&
+        `${skipped} ${plural(skipped, 'message was', 'messages were')} not shown: the page was too busy`}
     </Text>
   );
 }

@@ -1,7 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useMemo } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { compileFilter } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
@@ -51,32 +50,32 @@ export function MessagesPane({ profile, list }: MessagesPaneProps) {
     </Suspense>
   );
   return (
-    <section className={classes.center} aria-label={t('messages.title')}>
+    <section className={classes.center} aria-label="Messages">
       <MessageToolbar
         profile={profile}
         list={list}
         filter={filter}
         problem={compiled.problem}
-        label={t('messages.filter')}
+        label="Filter"
       />
       <div className={classes.body}>
         <MessageTable
           profile={profile}
           list={list}
-          label={t('messages.table')}
+          label="Messages, newest first"
           selected={selected}
           onSelect={select}
           isFiltered={compiled.predicate !== undefined || compiled.slow !== undefined}
           problem={compiled.problem}
         />
         {details !== false && !isPhone && (
-          <aside className={classes.details} aria-label={t('messages.details.title')}>
+          <aside className={classes.details} aria-label="Message">
             {details}
           </aside>
         )}
         {details !== false && isPhone && (
           <Suspense>
-            <BottomDrawer label={t('messages.details.title')} onClose={() => select(undefined)}>
+            <BottomDrawer label="Message" onClose={() => select(undefined)}>
               {details}
             </BottomDrawer>
           </Suspense>

@@ -1,7 +1,6 @@
 import { Splitter } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Suspense } from 'react';
-import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { isRecording } from '../../state/recording-ids.ts';
@@ -44,7 +43,7 @@ export function MessagesView() {
       kept="subscriptionsPx"
       usualPx={SUBSCRIPTIONS_PX}
       place={0}
-      label={t('messages.resize.subscriptions')}
+      label="Width of the subscriptions"
     >
       <Splitter.Pane defaultSize={`${SUBSCRIPTIONS_PX}px`} min="200px" max="480px" className={classes.pane}>
         <SubscriptionPanel key={id} profile={profile} />
@@ -54,7 +53,7 @@ export function MessagesView() {
           {...SPLITTER}
           kept="publishPx"
           usualPx={publishPx}
-          label={t('messages.resize.publish')}
+          label="Height of the publish panel"
           place={isFolded ? undefined : 1}
           orientation="vertical"
         >

@@ -1,7 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { Suspense, useEffect, useMemo, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useConnection } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { Loading } from '../../ui/loading.tsx';
@@ -11,6 +10,7 @@ import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
 import { MessageList } from './message-list.ts';
 import { MessagesPane } from './messages-pane.tsx';
 import classes from './messages-view.module.css';
+import { messagesWords } from './strings.ts';
 
 const PANES = ['subscriptions', 'messages', 'publish'] as const;
 
@@ -33,8 +33,8 @@ export function NarrowMessages({ profile }: NarrowMessagesProps) {
       <div className={classes.tabs} hidden={isRecording(profile.id)}>
         <SegmentedControl
           fullWidth
-          aria-label={t('messages.pane')}
-          data={PANES.map((value) => ({ value, label: t(`messages.panes.${value}`) }))}
+          aria-label="Part of the view"
+          data={PANES.map((value) => ({ value, label: messagesWords.panes[value] }))}
           value={pane}
           onChange={(value) => setPane(PANES.find((known) => known === value) ?? 'messages')}
         />

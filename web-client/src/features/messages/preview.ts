@@ -25,7 +25,7 @@ function decodedPreview({ topic, payload }: LoggedMessage): string | undefined {
   const decode = payload.length > DECODED_BYTES_MAX ? undefined : readyDecoder(topic);
   if (decode === undefined) return undefined;
   try {
-    return visibleText(previewText(decode(payload, topic), PREVIEW_CHARACTERS_MAX));
+    return visibleText(previewText(decode(payload), PREVIEW_CHARACTERS_MAX));
   } catch {
     return undefined;
   }

@@ -1,13 +1,13 @@
 import { Text, Title } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
 import { formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import classes from './presence.module.css';
 import type { PresenceEvent } from './rooms.ts';
+import { presenceWords } from './strings.ts';
 
 /** Joins and leaves, the newest first. */
 export function PresenceEvents({ events }: { readonly events: readonly PresenceEvent[] }) {
-  const title = t('presence.events');
+  const title = 'Joins and leaves';
   return (
     <section className={classes.events} aria-label={title}>
       <Title order={2} size="xs">
@@ -15,7 +15,7 @@ export function PresenceEvents({ events }: { readonly events: readonly PresenceE
       </Title>
       {events.length === 0 ? (
         <Text size="xs" c="dimmed" px={12}>
-          {t('presence.noEvents')}
+          Nothing has changed since the room is watched.
         </Text>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys
@@ -24,7 +24,7 @@ export function PresenceEvents({ events }: { readonly events: readonly PresenceE
             <li key={number} data-kind={kind}>
               <time dateTime={new Date(atMs).toISOString()}>{formatTime(atMs)}</time>
               <span className={classes.who}>{visibleText(member)}</span>
-              <span className={classes.what}>{t(`presence.event.${kind}`)}</span>
+              <span className={classes.what}>{presenceWords.event[kind]}</span>
             </li>
           ))}
         </ul>

@@ -2,7 +2,6 @@ import { Button, Center, EmptyState, Select, TextInput } from '@mantine/core';
 import { IconEyeOff, IconRefresh, IconUsersGroup } from '@tabler/icons-react';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -12,12 +11,11 @@ import classes from './presence.module.css';
 import { PresenceEvents } from './presence-events.tsx';
 import { useChosenRoom } from './room-choice.ts';
 import { RoomMembers } from './room-members.tsx';
-import { SelfForm } from './self-form.tsx';
 import { isName, notWatching, watchedRooms, watching } from './topics.ts';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
-/** The members of a room, joins and leaves; and the presence of this client in it. */
+/** The members of a room, joins and leaves. */
 export function Presence({ profile }: { readonly profile: ConnectionProfile }) {
   const { id, subscriptions } = profile;
   const rooms = roomsOf(id);
@@ -33,26 +31,26 @@ export function Presence({ profile }: { readonly profile: ConnectionProfile }) {
     choose(name);
   };
   return (
-    <section className={classes.view} aria-label={t('presence.title')}>
+    <section className={classes.view} aria-label="Presence">
       <div className={classes.toolbar}>
         <WatchForm onWatch={watch} />
         {room !== undefined && (
           <>
             <Select
-              aria-label={t('presence.watched')}
+              aria-label="Watched room"
               data={watched.map((name) => ({ value: name, label: visibleText(name) }))}
               value={room}
               allowDeselect={false}
               onChange={(name) => name !== null && choose(name)}
             />
             <IconButton
-              label={t('presence.again', { room })}
+              label={`Ask for the members of ${room} again`}
               onClick={() => change(watching(subscriptions, room), room)}
             >
               <IconRefresh {...ICON} />
             </IconButton>
             <IconButton
-              label={t('presence.stop', { room })}
+              label={`Stop watching ${room}`}
               onClick={() => change(notWatching(subscriptions, room), room)}
             >
               <IconEyeOff {...ICON} />
@@ -65,10 +63,7 @@ export function Presence({ profile }: { readonly profile: ConnectionProfile }) {
       ) : (
         <div className={classes.body}>
           <RoomMembers key={room} profile={profile} name={room} room={rooms.get(room)} />
-          <div className={classes.side}>
-            <SelfForm key={room} profile={profile} room={room} />
-            <PresenceEvents events={rooms.get(room).events} />
-          </div>
+          <PresenceEvents events={rooms.get(room).events} />
         </div>
       )}
     </section>
@@ -87,15 +82,15 @@ function WatchForm({ onWatch }: { readonly onWatch: (room: string) => void }) {
   return (
     <form className={classes.room} onSubmit={submit}>
       <TextInput
-        aria-label={t('presence.room')}
-        placeholder={t('presence.roomHint')}
+        aria-label="Room"
+        placeholder="room-7"
         spellCheck={false}
         value={name}
-        error={isWrong ? t('presence.badName') : undefined}
+        error={isWrong ? 'One level of a topic: without /, + and #' : undefined}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <Button type="submit" disabled={!isName(name)}>
-        {t('presence.watch')}
+        Watch
       </Button>
     </form>
   );
@@ -108,8 +103,12 @@ function Nothing({ id }: { readonly id: string }) {
       <EmptyState
         size="sm"
         icon={<IconUsersGroup stroke={1.5} />}
-        title={t('presence.none')}
-        description={t(phase === 'connected' ? 'presence.noneAdvice' : 'presence.noneConnect')}
+        title="No room is watched"
+        description={
+          phase === 'connected'
+            ? 'Watch a room to see its members, and who comes and goes: brokers of Apus keep them at $presence/ROOM/MEMBER.'
+            : 'Connect first: the button is at the top.'
+        }
       />
     </Center>
   );

@@ -3,12 +3,10 @@ import { IconUsersGroup } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { formatExact, formatTime } from '../../ui/format.ts';
+import { formatExact, formatTime, plural } from '../../ui/format.ts';
 import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import { joinIn, useJoins } from './joins.ts';
 import classes from './presence.module.css';
 import type { Member, Room } from './rooms.ts';
 
@@ -37,12 +35,12 @@ export function RoomMembers({ profile, name, room }: RoomMembersProps) {
           <EmptyState
             size="sm"
             icon={<IconUsersGroup stroke={1.5} />}
-            title={t('presence.empty', { room: visibleText(name) })}
-            description={t('presence.emptyAdvice')}
+            title={`${visibleText(name)} has no members`}
+            description={`A client enters it by a publish to $presence/${name}/MEMBER.`}
           />
         </Center>
       ) : (
-        <MemberList profile={profile} name={name} members={sorted} />
+        <MemberList name={name} members={sorted} />
       )}
     </div>
   );
@@ -56,15 +54,19 @@ function Summary({ profile, name, room }: RoomMembersProps) {
   return (
     <div className={classes.summary}>
       <strong role="status">
-        {t('presence.count', { count: members.size, shown: formatExact(members.size) })}
+        {plural(members.size, `${formatExact(members.size)} member`, `${formatExact(members.size)} members`)}
       </strong>
       {occupancy !== undefined && (
-        <span className={classes.dim}>{t('presence.occupancy', { number: formatExact(occupancy) })}</span>
+        <span className={classes.dim}>{`the broker counts ${formatExact(occupancy)}`}</span>
       )}
-      {isDoubtful && <span className={classes.warn}>{t('presence.doubtful')}</span>}
+      {isDoubtful && (
+        <span className={classes.warn}>
+          The broker dropped messages for this client: ask for the members again.
+        </span>
+      )}
       {trouble !== undefined && (
         <span className={classes.warn} role="alert">
-          {`${t('presence.refused')} ${troubleSentence(troubleWords(trouble))}`}
+          {`The broker refused to show the room. ${troubleSentence(troubleWords(trouble))}`}
         </span>
       )}
     </div>
@@ -72,21 +74,19 @@ function Summary({ profile, name, room }: RoomMembersProps) {
 }
 
 interface MemberListProps {
-  readonly profile: ConnectionProfile;
   readonly name: string;
   readonly members: readonly Member[];
 }
 
-function MemberList({ profile, name, members }: MemberListProps) {
+function MemberList({ name, members }: MemberListProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const own = useJoins(({ joined }) => joinIn(joined[profile.id], name)?.member);
   const virtualizer = useVirtualizer({
     count: members.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT_PX,
     overscan: OVERSCAN,
   });
-  const label = t('presence.members', { room: visibleText(name) });
+  const label = `Members of ${visibleText(name)}`;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys
     <section ref={scroller} className={classes.scroller} aria-label={label} tabIndex={0}>
@@ -102,7 +102,7 @@ function MemberList({ profile, name, members }: MemberListProps) {
                 aria-posinset={index + 1}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <MemberRow member={member} isOwn={member.name === own} />
+                <MemberRow member={member} />
               </li>
             )
           );
@@ -112,19 +112,15 @@ function MemberList({ profile, name, members }: MemberListProps) {
   );
 }
 
-function MemberRow({ member, isOwn }: { readonly member: Member; readonly isOwn: boolean }) {
-  const { name, data, joinedAtMs } = member;
+function MemberRow({ member: { name, data, joinedAtMs } }: { readonly member: Member }) {
   return (
     <>
       <span className={classes.name}>{visibleText(name)}</span>
-      {isOwn && <span className={classes.you}>{t('presence.you')}</span>}
       <span className={classes.data} title={visibleText(data)}>
         {visibleText(data)}
       </span>
       <span className={classes.since}>
-        {joinedAtMs === undefined
-          ? t('presence.wasThere')
-          : t('presence.joinedAt', { time: formatTime(joinedAtMs) })}
+        {joinedAtMs === undefined ? 'was there before' : `since ${formatTime(joinedAtMs)}`}
       </span>
     </>
   );

@@ -17,10 +17,6 @@ export function roomOfOccupancy(topic: string): string | undefined {
   return OCCUPANCY.exec(topic)?.[1];
 }
 
-export function memberTopic(room: string, member: string): string {
-  return `$presence/${room}/${member}`;
-}
-
 /** A room and a member are one level of a topic each. */
 export function isName(text: string): boolean {
   return text !== '' && !/[/+#\0]/.test(text);

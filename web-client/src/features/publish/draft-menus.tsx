@@ -1,7 +1,6 @@
 import { Group, Menu, ScrollArea, Text } from '@mantine/core';
 import { IconBookmark, IconBookmarkPlus, IconHistory, IconTrash, IconX } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import type { StoredDraft } from '../../state/database.ts';
 import { formatDateTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -33,12 +32,12 @@ function HistoryMenu({ id }: { readonly id: string }) {
   return (
     <Menu position="top-end" width={380}>
       <Menu.Target>
-        <IconButton label={t('publish.history')}>
+        <IconButton label="History">
           <IconHistory {...ICON} />
         </IconButton>
       </Menu.Target>
       <Menu.Dropdown>
-        {drafts.length === 0 && <Menu.Label>{t('publish.historyNone')}</Menu.Label>}
+        {drafts.length === 0 && <Menu.Label>Nothing was published yet.</Menu.Label>}
         <ScrollArea.Autosize mah={320} type="auto">
           {drafts.map((stored) => (
             <Menu.Item key={stored.id} onClick={() => setDraft(id, stored.draft)}>
@@ -50,7 +49,7 @@ function HistoryMenu({ id }: { readonly id: string }) {
           <>
             <Menu.Divider />
             <Menu.Item leftSection={<IconTrash {...ICON} />} onClick={() => void clearHistory()}>
-              {t('publish.historyClear')}
+              Clear the history
             </Menu.Item>
           </>
         )}
@@ -66,16 +65,16 @@ function TemplateMenu({ id }: { readonly id: string }) {
     <>
       <Menu position="top-end" width={380}>
         <Menu.Target>
-          <IconButton label={t('publish.templates')}>
+          <IconButton label="Templates">
             <IconBookmark {...ICON} />
           </IconButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconBookmarkPlus {...ICON} />} onClick={() => setNaming(true)}>
-            {t('publish.templateSave')}
+            Save as a template …
           </Menu.Item>
           <Menu.Divider />
-          {drafts.length === 0 && <Menu.Label>{t('publish.templatesNone')}</Menu.Label>}
+          {drafts.length === 0 && <Menu.Label>No template yet: save the message as one.</Menu.Label>}
           <ScrollArea.Autosize mah={320} type="auto">
             {drafts.map((stored) => (
               <Group key={stored.id} gap={0} wrap="nowrap">
@@ -84,7 +83,7 @@ function TemplateMenu({ id }: { readonly id: string }) {
                 </Menu.Item>
                 <IconButton
                   role="menuitem"
-                  label={t('publish.templateDelete', { name: stored.name })}
+                  label={`Delete the template ${stored.name}`}
                   onClick={() => void deleteDraft(stored.id)}
                 >
                   <IconX size={14} stroke={1.5} />

@@ -2,7 +2,6 @@ import { Text, UnstyledButton } from '@mantine/core';
 import { IconChevronUp } from '@tabler/icons-react';
 import { lazy, useEffect } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import classes from './publish-panel.module.css';
@@ -20,7 +19,7 @@ export function FoldedPublish({ profile }: { readonly profile: ConnectionProfile
   return (
     <UnstyledButton className={classes.folded} aria-expanded={false} onClick={unfoldPublish}>
       <IconChevronUp size={16} stroke={1.5} aria-hidden />
-      {t('publish.unfold')}
+      Publish a message
       <Text size="xs" c="dimmed" truncate component="span">
         {visibleText(topic)}
       </Text>

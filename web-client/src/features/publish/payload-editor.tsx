@@ -3,7 +3,6 @@ import { IconCode, IconFileUpload } from '@tabler/icons-react';
 import { type DragEvent, type ReactNode, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { publishLength } from '../../engine/wire/publish-length.ts';
-import { t } from '../../i18n/index.ts';
 import type { Draft, PayloadFormat } from '../../state/draft.ts';
 import { usePacketBytesMax, useStatus } from '../../state/hooks.ts';
 import { formatBytes } from '../../ui/format.ts';
@@ -13,6 +12,7 @@ import { PAYLOAD_FILE_BYTES_MAX, payloadOfFile } from './payload-file.ts';
 import { PayloadText } from './payload-text.tsx';
 import classes from './publish-panel.module.css';
 import { setDraft } from './publish-store.ts';
+import { publishWords } from './strings.ts';
 
 const FORMATS = ['json', 'text', 'hex', 'base64'] as const;
 
@@ -32,7 +32,7 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
     if (file === null || file === undefined) return;
     const read = await payloadOfFile(file);
     const max = formatBytes(PAYLOAD_FILE_BYTES_MAX);
-    setProblem(read === undefined ? t('publish.fileTooLarge', { name: file.name, max }) : '');
+    setProblem(read === undefined ? `${file.name} is larger than ${max}.` : '');
     if (read !== undefined) setDraft(id, read);
   };
   return (
@@ -40,16 +40,16 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
       <Group gap={6} className={classes.editorHead} wrap="nowrap">
         <FormatControls id={id} draft={draft} readDraft={readDraft} onProblem={setProblem} />
         <IconButton
-          label={t('publish.codeEditor')}
+          label="Code editor: colours, brackets, completion of quotes"
           aria-pressed={isCode}
           variant={isCode ? 'light' : 'subtle'}
           onClick={() => setCode(!isCode)}
         >
           <IconCode size={16} stroke={1.5} />
         </IconButton>
-        <FileButton onChange={(file) => void take(file)} inputProps={{ 'aria-label': t('publish.file') }}>
+        <FileButton onChange={(file) => void take(file)} inputProps={{ 'aria-label': 'Payload file' }}>
           {(props) => (
-            <IconButton label={t('publish.fromFile')} {...props}>
+            <IconButton label="Take the payload from a file, or drop one here" {...props}>
               <IconFileUpload size={16} stroke={1.5} />
             </IconButton>
           )}
@@ -63,7 +63,7 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
       </Group>
       <div className={classes.code}>
         <PayloadText
-          label={t('publish.payload')}
+          label="Payload"
           isJson={format === 'json'}
           value={payload}
           onChange={(text) => {
@@ -132,7 +132,7 @@ function FormatControls({ id, draft, readDraft, onProblem }: FormatControlsProps
   const choose = (value: string): void => {
     const changes = converted(draft, formatOf(value));
     if (typeof changes === 'string') {
-      onProblem(t(`publish.problems.${changes}`));
+      onProblem(publishWords.problems[changes]);
       return;
     }
     onProblem('');
@@ -142,14 +142,14 @@ function FormatControls({ id, draft, readDraft, onProblem }: FormatControlsProps
     <>
       <SegmentedControl
         size="xs"
-        aria-label={t('publish.format')}
-        data={FORMATS.map((value) => ({ value, label: t(`publish.formats.${value}`) }))}
+        aria-label="Payload format"
+        data={FORMATS.map((value) => ({ value, label: publishWords.formats[value] }))}
         value={format}
         onChange={choose}
       />
       {format === 'json' && (
         <Button variant="subtle" size="compact-xs" flex="none" disabled={!canFormat} onClick={prettify}>
-          {t('publish.pretty')}
+          Format the JSON
         </Button>
       )}
     </>
@@ -168,17 +168,21 @@ function Size({ profile, draft }: Pick<PayloadEditorProps, 'profile' | 'draft'>)
   const size = formatBytes(payload.length);
   // With MQTT 5, a server that names no limit has none.
   const isUnknown = max === undefined && phase === 'connected' && profile.protocolVersion !== 5;
-  const sizeWithLimit = isUnknown ? t('publish.sizeUnlimited', { size }) : size;
-  const text = max === undefined ? sizeWithLimit : t('publish.sizeOf', { size, max: formatBytes(max) });
+  const sizeWithLimit = isUnknown ? `${size}, limit unknown` : size;
+  const text = max === undefined ? sizeWithLimit : `${size} of ${formatBytes(max)}`;
   return (
     <Text
       size="xs"
       c={over > 0 ? 'var(--mantine-color-error)' : 'dimmed'}
       ml="auto"
       data-testid="size"
-      title={isUnknown ? t('publish.limitUnknown') : undefined}
+      title={
+        isUnknown
+          ? 'In MQTT 3.1.1 a server does not say how large a packet may be. It may close the connection at one that is too large.'
+          : undefined
+      }
     >
-      {over > 0 ? `${text} · ${t('publish.tooLarge', { over: formatBytes(over) })}` : text}
+      {over > 0 ? `${text} · ${`Too large by ${formatBytes(over)}`}` : text}
     </Text>
   );
 }

@@ -1,6 +1,5 @@
 import { Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import type { Draft, DraftProperties } from '../../state/draft.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
@@ -19,7 +18,7 @@ export function PropertiesSection({ profile, draft }: PropertiesSectionProps) {
   if (profile.protocolVersion !== 5) {
     return (
       <Text size="xs" c="dimmed">
-        {t('publish.properties.none')}
+        MQTT 3.1.1 has no properties.
       </Text>
     );
   }
@@ -27,33 +26,33 @@ export function PropertiesSection({ profile, draft }: PropertiesSectionProps) {
     <Stack gap="xs">
       <SimpleGrid cols={2} spacing="xs" verticalSpacing="xs">
         <TextInput
-          label={t('publish.properties.contentType')}
+          label="Content type"
           placeholder="application/json"
           value={properties.contentType}
           onChange={(event) => set({ contentType: event.currentTarget.value })}
         />
         <OptionalNumberInput
-          label={t('publish.properties.expiry')}
-          suffix={` ${t('publish.properties.seconds')}`}
+          label="Message expiry interval"
+          suffix=" s"
           max={0xffff_ffff}
           value={properties.messageExpiryIntervalSeconds}
           onChange={(messageExpiryIntervalSeconds) => set({ messageExpiryIntervalSeconds })}
         />
         <TextInput
-          label={t('publish.properties.responseTopic')}
+          label="Response topic"
           spellCheck={false}
           value={properties.responseTopic}
           onChange={(event) => set({ responseTopic: event.currentTarget.value })}
         />
         <TextInput
-          label={t('publish.properties.correlation')}
-          placeholder={t('publish.properties.correlationHint')}
+          label="Correlation data"
+          placeholder="Text, or bytes as 0x0aff"
           spellCheck={false}
           value={properties.correlationText}
           onChange={(event) => set({ correlationText: event.currentTarget.value })}
         />
         <OptionalNumberInput
-          label={t('publish.properties.alias')}
+          label="Topic alias"
           min={1}
           max={0xffff}
           value={properties.topicAlias}
@@ -61,13 +60,13 @@ export function PropertiesSection({ profile, draft }: PropertiesSectionProps) {
         />
         <Checkbox
           mt={26}
-          label={t('publish.properties.payloadFormat')}
+          label="The payload is UTF-8 text"
           checked={properties.payloadFormatIndicator}
           onChange={(event) => set({ payloadFormatIndicator: event.currentTarget.checked })}
         />
       </SimpleGrid>
       <UserPropertiesInput
-        label={t('publish.properties.user')}
+        label="User properties"
         value={properties.userProperties}
         onChange={(userProperties) => set({ userProperties })}
       />

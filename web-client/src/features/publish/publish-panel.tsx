@@ -10,7 +10,6 @@ import {
   useRef,
 } from 'react';
 import type { ConnectionProfile, Qos } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -58,30 +57,25 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
   };
   const setQos = (qos: Qos): void => setDraft(id, { qos });
   return (
-    <form
-      className={classes.panel}
-      aria-label={t('publish.title')}
-      onSubmit={submit}
-      onKeyDownCapture={pressed}
-    >
+    <form className={classes.panel} aria-label="Publish" onSubmit={submit} onKeyDownCapture={pressed}>
       <Group gap={6} className={classes.head}>
         <TextInput
           ref={topicInput}
           className={classes.topic}
-          aria-label={t('publish.topic')}
-          placeholder={t('publish.topicHint')}
+          aria-label="Topic"
+          placeholder="Topic, as home/kitchen/light"
           spellCheck={false}
           value={draft.topic}
           onChange={(event) => setDraft(id, { topic: event.currentTarget.value })}
         />
         <SegmentedControl
-          aria-label={t('publish.qos')}
+          aria-label="QoS"
           data={LEVELS.map((level) => ({ value: String(level), label: `QoS ${level}` }))}
           value={String(draft.qos)}
           onChange={(value) => setQos(LEVELS.find((level) => String(level) === value) ?? 0)}
         />
         <Checkbox
-          label={t('publish.retain')}
+          label="Retain"
           checked={draft.retain}
           onChange={(event) => setDraft(id, { retain: event.currentTarget.checked })}
         />
@@ -89,14 +83,14 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
           type="submit"
           leftSection={<IconSend2 {...ICON} />}
           disabled={!isConnected}
-          title={isConnected ? t('publish.sendHint') : t('publish.notConnected')}
+          title={isConnected ? 'Ctrl+Enter' : 'Connect first'}
         >
-          {t('publish.send')}
+          Publish
         </Button>
         <Group gap={2} wrap="nowrap" ml="auto">
           <DraftMenus id={id} />
           <IconButton
-            label={isWide ? t('publish.hideSections') : t('publish.showSections')}
+            label={isWide ? 'Hide properties and request' : 'Properties, request'}
             aria-expanded={isWide}
             variant={isWide ? 'light' : 'subtle'}
             onClick={() => setLayout({ areSectionsOpen: !isWide })}
@@ -104,7 +98,7 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
             <IconAdjustmentsHorizontal {...ICON} />
           </IconButton>
           {fold !== undefined && (
-            <IconButton label={t('publish.fold')} aria-expanded onClick={fold}>
+            <IconButton label="Fold the publish panel" aria-expanded onClick={fold}>
               <IconChevronDown {...ICON} />
             </IconButton>
           )}

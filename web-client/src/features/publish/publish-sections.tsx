@@ -1,8 +1,6 @@
 import { Tabs } from '@mantine/core';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import type { Draft } from '../../state/draft.ts';
-import { BurstSection } from './burst-section.tsx';
 import { PropertiesSection } from './properties-section.tsx';
 import classes from './publish-panel.module.css';
 import { RequestSection } from './request-section.tsx';
@@ -12,20 +10,17 @@ interface PublishSectionsProps {
   readonly draft: Draft;
 }
 
-/** Settings that most messages do not need: properties, request and burst. */
+/** Settings that most messages do not need: properties and request. */
 export function PublishSections({ profile, draft }: PublishSectionsProps) {
   return (
     <div className={classes.sections}>
       <Tabs defaultValue="properties" keepMounted>
-        <Tabs.List mb="xs" aria-label={t('publish.section')}>
+        <Tabs.List mb="xs" aria-label="More settings">
           <Tabs.Tab value="properties" px="xs" py={4} fz="xs">
-            {t('publish.sections.properties')}
+            Properties
           </Tabs.Tab>
           <Tabs.Tab value="request" px="xs" py={4} fz="xs">
-            {t('publish.sections.request')}
-          </Tabs.Tab>
-          <Tabs.Tab value="burst" px="xs" py={4} fz="xs">
-            {t('publish.sections.burst')}
+            Request and response
           </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="properties">
@@ -33,9 +28,6 @@ export function PublishSections({ profile, draft }: PublishSectionsProps) {
         </Tabs.Panel>
         <Tabs.Panel value="request">
           <RequestSection profile={profile} draft={draft} />
-        </Tabs.Panel>
-        <Tabs.Panel value="burst">
-          <BurstSection profile={profile} draft={draft} />
         </Tabs.Panel>
       </Tabs>
     </div>

@@ -2,7 +2,6 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import type { Draft } from '../../state/draft.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { formatDuration } from '../../ui/format.ts';
@@ -29,12 +28,14 @@ export function RequestSection({ profile, draft }: RequestSectionProps) {
   return (
     <Stack gap="xs">
       <Text size="xs" c="dimmed">
-        {isVersion5 ? t('publish.request.explain') : t('publish.request.only5')}
+        {isVersion5
+          ? 'Publishes the message with a response topic and correlation data, subscribes to that topic, and waits for the answer.'
+          : 'Needs MQTT 5.0'}
       </Text>
       <Group gap="xs" align="flex-end" wrap="nowrap">
         <TextInput
           flex={1}
-          label={t('publish.request.responseTopic')}
+          label="Response topic"
           spellCheck={false}
           disabled={!isVersion5}
           value={topic}
@@ -42,8 +43,8 @@ export function RequestSection({ profile, draft }: RequestSectionProps) {
         />
         <OptionalNumberInput
           w={84}
-          label={t('publish.request.timeout')}
-          suffix={` ${t('publish.properties.seconds')}`}
+          label="Wait at most"
+          suffix=" s"
           min={1}
           max={600}
           disabled={!isVersion5}
@@ -56,11 +57,11 @@ export function RequestSection({ profile, draft }: RequestSectionProps) {
           disabled={!isVersion5 || phase !== 'connected' || topic === ''}
           onClick={() => void send(draft, topic, timeoutSeconds * 1_000)}
         >
-          {t('publish.request.send')}
+          Ask
         </Button>
       </Group>
       {requests.length > 0 && (
-        <ul className={classes.list} aria-label={t('publish.request.list')}>
+        <ul className={classes.list} aria-label="Requests, newest first">
           {requests.map((record) => (
             <RequestLine key={record.id} record={record} />
           ))}
@@ -77,16 +78,14 @@ function RequestLine({ record }: { readonly record: RequestRecord }) {
       <Text size="xs" fw={600} truncate>
         {visibleText(record.topic)}
       </Text>
-      {state.type === 'pending' && <Text size="xs">{t('publish.request.pending')}</Text>}
-      {state.type === 'failed' && (
-        <Text size="xs">{t('publish.request.failed', { title: troubleWords(state.trouble).title })}</Text>
-      )}
+      {state.type === 'pending' && <Text size="xs">Waiting for the answer …</Text>}
+      {state.type === 'failed' && <Text size="xs">{`Not sent: ${troubleWords(state.trouble).title}`}</Text>}
       {state.type === 'timed-out' && (
-        <Text size="xs">{t('publish.request.timedOut', { duration: formatDuration(state.afterMs) })}</Text>
+        <Text size="xs">{`No answer within ${formatDuration(state.afterMs)}`}</Text>
       )}
       {state.type === 'answered' && (
         <>
-          <Text size="xs">{t('publish.request.answered', { duration: formatDuration(state.afterMs) })}</Text>
+          <Text size="xs">{`Answered in ${formatDuration(state.afterMs)}`}</Text>
           <Text size="xs" ff="monospace" lineClamp={3}>
             {state.reply.text(300)}
           </Text>

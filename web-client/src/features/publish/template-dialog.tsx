@@ -1,6 +1,5 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { saveTemplate } from './draft-archive.ts';
 import { currentDraft } from './publish-store.ts';
 
@@ -15,23 +14,18 @@ export function TemplateDialog({ id, close }: { readonly id: string; readonly cl
     close();
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('publish.templateSaveTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} title="Save as a template" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <TextInput
-            label={t('publish.templateName')}
+            label="Name of the template"
             data-autofocus
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <Group justify="flex-end">
             <Button type="submit" disabled={name.trim() === ''}>
-              {t('publish.save')}
+              Save
             </Button>
           </Group>
         </Stack>

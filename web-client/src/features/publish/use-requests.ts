@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { newId, newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LoggedMessage, Trouble } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { connections } from '../../state/connections.ts';
 import type { Draft } from '../../state/draft.ts';
 import { profileOf, setSubscriptions } from '../../state/profiles.ts';
@@ -75,7 +74,7 @@ async function subscribeTo(id: string, topic: string): Promise<void> {
   const existing = known.find(({ filter }) => filter === topic);
   const subscription = existing ?? {
     ...newSubscription(topic, known.length),
-    alias: t('publish.request.alias'),
+    alias: 'Answers',
   };
   if (existing === undefined) await setSubscriptions(id, [...known, subscription]);
   await granted(id, subscription.id);

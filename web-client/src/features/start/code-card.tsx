@@ -1,12 +1,12 @@
 import { Anchor, Group, SegmentedControl, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ConnectionProfile, Door } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type SnippetLanguage, snippetFor } from './snippets.ts';
 import classes from './start-view.module.css';
+import { startWords } from './strings.ts';
 
 const DOORS = ['node', 'gateway'] as const;
 const LANGUAGES = ['javascript', 'shell'] as const;
@@ -25,34 +25,36 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
   const isForJavaScriptOnly = door === 'gateway' && language === 'shell';
   const { install, code } = snippetFor(language, door, { url, username, needsPassword: needs.password });
   return (
-    <section className={`${classes.card} ${classes.code}`} aria-label={t('start.code')}>
+    <section className={`${classes.card} ${classes.code}`} aria-label="The same in your own app">
       <Group justify="space-between" gap="xs">
         <div>
           <Text component="h3" className={classes.cardTitle}>
-            {t('start.code')}
+            The same in your own app
           </Text>
           <Text size="xs" c="dimmed">
-            {t('start.codeText')}
+            Copy it: the messages that your app publishes appear under Messages.
           </Text>
         </div>
         <Group gap="xs">
           <SegmentedControl
-            aria-label={t('start.language')}
-            data={LANGUAGES.map((value) => ({ value, label: t(`start.languages.${value}`) }))}
+            aria-label="Language"
+            data={LANGUAGES.map((value) => ({ value, label: startWords.languages[value] }))}
             value={language}
             onChange={(value) => setLanguage(LANGUAGES.find((known) => known === value) ?? 'javascript')}
           />
           <SegmentedControl
-            aria-label={t('start.door')}
-            data={DOORS.map((value) => ({ value, label: t(`start.${value}Door`) }))}
+            aria-label="Door"
+            data={DOORS.map((value) => ({ value, label: value === 'node' ? 'Node door' : 'Gateway door' }))}
             value={door}
             onChange={(value) => setChosen(DOORS.find((known) => known === value) ?? 'node')}
           />
-          {!isForJavaScriptOnly && <CopyButton text={code} label={t('start.copyCode')} />}
+          {!isForJavaScriptOnly && <CopyButton text={code} label="Copy the code" />}
         </Group>
       </Group>
       {isForJavaScriptOnly ? (
-        <Text size="sm">{t('start.gatewayOnlyJs')}</Text>
+        <Text size="sm">
+          The gateway door speaks text frames: clients need the Apus transport, which is for JavaScript.
+        </Text>
       ) : (
         <>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by key */}
@@ -61,7 +63,7 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
           </pre>
           {door === 'gateway' && (
             <Text size="xs" c="dimmed">
-              {t('start.packed')}
+              The transport comes from Apus’s repository: the first line runs there, the second in your app.
             </Text>
           )}
           <Text className={classes.install}>{install}</Text>
@@ -69,13 +71,13 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
       )}
       <Group gap="md">
         <Anchor size="xs" href="#/messages">
-          {t('start.nextMessages')}
+          See messages as they flow
         </Anchor>
         <Anchor size="xs" href="#/wire">
-          {t('start.nextPackets')}
+          Read the packets byte by byte
         </Anchor>
         <Anchor size="xs" href="#/connection">
-          {t('start.nextConnection')}
+          Change how this page connects
         </Anchor>
       </Group>
     </section>

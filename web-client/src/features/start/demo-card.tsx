@@ -3,9 +3,8 @@ import { Badge, Button, Group, Loader, Text, TextInput } from '@mantine/core';
 import { IconCircle, IconCircleCheckFilled, IconRefresh, IconRotateClockwise } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { formatDuration } from '../../ui/format.ts';
+import { fill, formatDuration } from '../../ui/format.ts';
 import { TroubleAlert } from '../connections/trouble-alert.tsx';
 import { CodeCard } from './code-card.tsx';
 import {
@@ -21,6 +20,7 @@ import {
 import { Ladder } from './ladder.tsx';
 import { OwnMessage } from './own-message.tsx';
 import classes from './start-view.module.css';
+import { startWords } from './strings.ts';
 
 const STEPS_OF_A = STEPS.filter((step) => step !== 'newcomer');
 
@@ -38,13 +38,13 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
     <>
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" maw={720}>
-          {t('start.intro', { topic: demo.topic })}
-          {!isConnected && ` ${t('start.notConnectedText')}`}
+          {`An example with two clients of this broker. A subscribes and publishes a few messages below ${demo.topic}/, at each quality of service; B comes later and gets the retained message. It starts when you say so, and removes what it has kept.`}
+          {!isConnected && ' Connect first: the button is at the top.'}
         </Text>
         <TextInput
-          label={t('start.topic')}
+          label="Topic"
           spellCheck={false}
-          error={isTopic ? undefined : t('start.topicWrong')}
+          error={isTopic ? undefined : 'No topic: it is empty, or has + or #'}
           disabled={demo.phase === 'running'}
           value={demo.topic}
           onChange={(event) => void chooseTopic(event.currentTarget.value)}
@@ -58,17 +58,17 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
           onClick={() => void runDemo(profile)}
         >
           {demo.phase === 'running'
-            ? t('start.running')
+            ? 'Running …'
             : demo.phase === 'idle'
-              ? t('start.run')
-              : t('start.again')}
+              ? 'Run the example'
+              : 'Run it again'}
         </Button>
       </Group>
       {demo.phase === 'failed' && <Failure demo={demo} />}
       <div className={classes.demo}>
-        <section className={`${classes.card} ${classes.a}`} aria-label={t('start.clientA')}>
+        <section className={`${classes.card} ${classes.a}`} aria-label="Client A">
           <Text component="h3" className={classes.cardTitle}>
-            {t('start.clientA')}
+            Client A
           </Text>
           <ol className={classes.steps}>
             {STEPS_OF_A.map((step) => (
@@ -77,19 +77,22 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
           </ol>
           <OwnMessage isReady={demo.phase === 'done'} />
         </section>
-        <section className={`${classes.card} ${classes.wire}`} aria-label={t('start.wire')}>
+        <section
+          className={`${classes.card} ${classes.wire}`}
+          aria-label="The packets between A and the server"
+        >
           <Text component="h3" className={classes.cardTitle}>
-            {t('start.wire')}
+            The packets between A and the server
           </Text>
           <Ladder protocolVersion={profile.protocolVersion} />
         </section>
-        <section className={`${classes.card} ${classes.receivedCard}`} aria-label={t('start.received')}>
+        <section className={`${classes.card} ${classes.receivedCard}`} aria-label="Received">
           <Text component="h3" className={classes.cardTitle}>
-            {`${t('start.clientA')}: ${t('start.received')}`}
+            Client A: Received
           </Text>
           <Received messages={demo.receivedA} />
           <Text component="h3" className={classes.cardTitle} mt="xs">
-            {t('start.clientB')}
+            Client B, which comes later
           </Text>
           <ol className={classes.steps}>
             <Step step="newcomer" tookMs={demo.done.newcomer} topic={demo.topic} />
@@ -102,7 +105,7 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
             disabled={demo.phase !== 'done'}
             onClick={() => void comeAgain(profile)}
           >
-            {t('start.comeAgain')}
+            Let B go and come again
           </Button>
         </section>
         <CodeCard profile={profile} />
@@ -116,8 +119,10 @@ function Failure({ demo: { failed, trouble, topic } }: { readonly demo: DemoStat
   return (
     <>
       <Text size="sm" c="var(--mantine-color-error)" role="alert">
-        {failed !== undefined && `${t(`start.steps.${failed}.title`)}: `}
-        {t(trouble === undefined ? 'start.lost' : 'start.refused', { topic })}
+        {failed !== undefined && `${startWords.steps[failed].title}: `}
+        {trouble === undefined
+          ? `The message did not come back. A rule of the broker may forbid to publish below ${topic}/: choose another topic.`
+          : `The broker refused it. Choose another topic than ${topic}, or ask for the right to use it.`}
       </Text>
       {trouble !== undefined && <TroubleAlert trouble={trouble} />}
     </>
@@ -137,12 +142,10 @@ function Step({ step, tookMs, topic }: StepProps) {
     <li className={classes.step} data-done={isDone || undefined}>
       <Icon size={16} stroke={1.5} aria-hidden />
       <div>
-        <div className={classes.stepTitle}>{t(`start.steps.${step}.title`)}</div>
-        <div className={classes.stepText}>{t(`start.steps.${step}.text`, { filter: `${topic}/#` })}</div>
+        <div className={classes.stepTitle}>{startWords.steps[step].title}</div>
+        <div className={classes.stepText}>{fill(startWords.steps[step].text, { filter: `${topic}/#` })}</div>
       </div>
-      {isDone && (
-        <span className={classes.took}>{t('start.took', { duration: formatDuration(tookMs) })}</span>
-      )}
+      {isDone && <span className={classes.took}>{`${formatDuration(tookMs)}`}</span>}
     </li>
   );
 }
@@ -151,7 +154,7 @@ function Received({ messages }: { readonly messages: readonly LoggedMessage[] })
   if (messages.length === 0) {
     return (
       <Text size="xs" c="dimmed">
-        {t('start.nothing')}
+        Nothing yet
       </Text>
     );
   }
@@ -165,7 +168,7 @@ function Received({ messages }: { readonly messages: readonly LoggedMessage[] })
             <Badge variant="default" size="xs">{`QoS ${message.qos}`}</Badge>
             {message.retain && (
               <Badge color="grape.9" size="xs">
-                {t('start.retained')}
+                retained
               </Badge>
             )}
           </div>

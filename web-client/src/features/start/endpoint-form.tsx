@@ -2,7 +2,6 @@ import { Button, Stack, Text, Title } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { newProfile } from '../../engine/new-profile.ts';
-import { t } from '../../i18n/index.ts';
 import { addProfile, connectProfile } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { isUrlRight, savedForm } from '../connections/connection-form.ts';
@@ -23,22 +22,22 @@ export function EndpointForm() {
     <form className={`${classes.card} ${classes.endpoint}`} onSubmit={(event) => void submit(event)}>
       <Stack gap="sm">
         <Title order={2} className={classes.title}>
-          {t('start.endpoint')}
+          Where is your broker?
         </Title>
         <Text size="sm" c="dimmed">
-          {t('start.endpointText')}
+          This page runs in your browser and connects straight to it, over WebSocket.
         </Text>
-        <UrlInput size="sm" label={t('start.endpointUrl')} autoFocus value={url} onChange={setUrl} />
+        <UrlInput size="sm" label="WebSocket URL" autoFocus value={url} onChange={setUrl} />
         <Button
           type="submit"
           size="sm"
           leftSection={<IconPlugConnected size={16} />}
           disabled={!isUrlRight(url)}
         >
-          {t('start.endpointConnect')}
+          Connect
         </Button>
         <Text size="xs" c="dimmed">
-          {t('start.endpointMore')}
+          User name, token and all other options are under Connection.
         </Text>
       </Stack>
     </form>

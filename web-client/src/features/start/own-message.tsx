@@ -1,7 +1,6 @@
 import { Button, Checkbox, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Qos } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { say } from './demo.ts';
 
 const LEVELS = [0, 1, 2] as const;
@@ -20,26 +19,26 @@ export function OwnMessage({ isReady }: { readonly isReady: boolean }) {
   return (
     <form onSubmit={submit}>
       <TextInput
-        label={t('start.own')}
-        placeholder={t('start.ownPlaceholder')}
+        label="Publish something yourself"
+        placeholder="A message …"
         mt="xs"
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
       />
       <Group gap="xs" mt={6}>
         <SegmentedControl
-          aria-label={t('start.ownQos')}
+          aria-label="QoS"
           data={LEVELS.map((level) => ({ value: String(level), label: `QoS ${level}` }))}
           value={String(qos)}
           onChange={(value) => setQos(LEVELS.find((level) => String(level) === value) ?? 0)}
         />
         <Checkbox
-          label={t('start.ownRetain')}
+          label="Retain"
           checked={retain}
           onChange={(event) => setRetain(event.currentTarget.checked)}
         />
         <Button type="submit" disabled={!isReady || text === ''} ml="auto">
-          {t('start.ownSend')}
+          Publish
         </Button>
       </Group>
     </form>

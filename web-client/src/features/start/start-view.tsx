@@ -1,5 +1,4 @@
 import { Title } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { DemoCard } from './demo-card.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
@@ -16,7 +15,7 @@ export function StartView() {
         ) : (
           <>
             <Title order={2} className={classes.title}>
-              {t('start.title')}
+              See it work
             </Title>
             <DemoCard key={profile.id} profile={profile} />
           </>

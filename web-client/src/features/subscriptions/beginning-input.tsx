@@ -1,5 +1,4 @@
 import { Select, Stack, Textarea, TextInput } from '@mantine/core';
-import { t } from '../../i18n/index.ts';
 import {
   BEGINNING_KINDS,
   type Beginning,
@@ -7,6 +6,7 @@ import {
   isBeginningValid,
   USUAL_VALUES,
 } from './beginning.ts';
+import { subscriptionsWords } from './strings.ts';
 
 interface BeginningInputProps {
   readonly value: Beginning;
@@ -16,7 +16,7 @@ interface BeginningInputProps {
 /** Where in the history of its topics a subscription begins: at brokers with streams. */
 export function BeginningInput({ value: beginning, onChange }: BeginningInputProps) {
   const { kind, value } = beginning;
-  const kinds = BEGINNING_KINDS.map((id) => ({ value: id, label: t(`subscriptions.beginnings.${id}`) }));
+  const kinds = BEGINNING_KINDS.map((id) => ({ value: id, label: subscriptionsWords.beginnings[id] }));
   const choose = (entered: string | null): void => {
     const chosen: BeginningKind = BEGINNING_KINDS.find((id) => id === entered) ?? 'none';
     onChange({ kind: chosen, value: USUAL_VALUES[chosen] });
@@ -24,8 +24,8 @@ export function BeginningInput({ value: beginning, onChange }: BeginningInputPro
   return (
     <Stack gap="xs">
       <Select
-        label={t('subscriptions.beginning')}
-        description={t('subscriptions.beginningHint')}
+        label="Begin in the past"
+        description="Of topics whose messages the broker keeps in a stream; $stream/name subscribes to all of them"
         data={kinds}
         value={kind}
         onChange={choose}
@@ -50,9 +50,9 @@ interface ValueProps {
 function Value({ kind, value, onChange }: ValueProps) {
   const isWrong = value !== '' && !isBeginningValid({ kind, value });
   const common = {
-    label: t(`subscriptions.beginningValues.${kind}`),
-    description: t(`subscriptions.beginningHints.${kind}`),
-    error: isWrong ? t('subscriptions.beginningWrong') : undefined,
+    label: subscriptionsWords.beginningValues[kind],
+    description: subscriptionsWords.beginningHints[kind],
+    error: isWrong ? 'The broker cannot read this.' : undefined,
     spellCheck: false,
     value,
     onChange: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>

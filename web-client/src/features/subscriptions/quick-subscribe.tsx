@@ -2,7 +2,6 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, Qos, Subscription } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { filterProblem, isTaken } from './filter-problem.ts';
 import classes from './subscription-panel.module.css';
@@ -24,7 +23,7 @@ export function QuickSubscribe({ profile, onSubscribe }: QuickSubscribeProps) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const found = isTaken(filter, profile.subscriptions)
-      ? t('subscriptions.duplicate')
+      ? 'There is a subscription to this filter already.'
       : filterProblem(filter);
     setProblem(found);
     if (found !== undefined) return;
@@ -37,8 +36,8 @@ export function QuickSubscribe({ profile, onSubscribe }: QuickSubscribeProps) {
         <TextInput
           ref={input}
           flex={1}
-          aria-label={t('subscriptions.quick')}
-          placeholder={t('subscriptions.quickHint')}
+          aria-label="Topic filter"
+          placeholder="home/#"
           spellCheck={false}
           value={filter}
           error={problem}
@@ -55,7 +54,7 @@ export function QuickSubscribe({ profile, onSubscribe }: QuickSubscribeProps) {
         <NativeSelect
           w={52}
           size="xs"
-          aria-label={t('subscriptions.quickQos')}
+          aria-label="QoS"
           data={LEVELS.map(String)}
           value={String(qos)}
           onChange={({ currentTarget: { value } }) =>
@@ -63,7 +62,7 @@ export function QuickSubscribe({ profile, onSubscribe }: QuickSubscribeProps) {
           }
         />
         <Button type="submit" px="xs" disabled={filter === ''}>
-          {t('subscriptions.subscribe')}
+          Subscribe
         </Button>
       </Group>
     </form>

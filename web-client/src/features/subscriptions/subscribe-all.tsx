@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 
@@ -14,5 +13,5 @@ export function SubscribeAll({ profile }: { readonly profile: ConnectionProfile 
     const added = { ...newSubscription('#', subscriptions.length), qos: 0 as const };
     void setSubscriptions(id, [...subscriptions, added]);
   };
-  return <Button onClick={subscribe}>{t('subscriptions.all')}</Button>;
+  return <Button onClick={subscribe}>Subscribe to #</Button>;
 }

@@ -16,12 +16,12 @@ import { IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { COLORS, newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { QosInput } from '../../ui/qos-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
 import { beginningOf, isBeginningValid, otherProperties, withBeginning } from './beginning.ts';
 import { BeginningInput } from './beginning-input.tsx';
 import { filterProblem, isTaken } from './filter-problem.ts';
+import { subscriptionsWords } from './strings.ts';
 import classes from './subscription-panel.module.css';
 
 /** The largest number that a Variable Byte Integer holds (1.5.5). */
@@ -47,7 +47,7 @@ export function SubscriptionDialog({ profile, subscription, onSave, close }: Sub
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const found = isTaken(form.filter, profile.subscriptions, form.id)
-      ? t('subscriptions.duplicate')
+      ? 'There is a subscription to this filter already.'
       : filterProblem(form.filter);
     setProblem(found);
     if (found !== undefined || !isBeginningValid(beginningOf(form.userProperties))) return;
@@ -58,14 +58,14 @@ export function SubscriptionDialog({ profile, subscription, onSave, close }: Sub
     <Modal
       opened
       onClose={close}
-      title={subscription === undefined ? t('subscriptions.newTitle') : t('subscriptions.editTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title={subscription === undefined ? 'New subscription' : 'Edit subscription'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form onSubmit={submit}>
         <Stack gap="sm">
           <TextInput
-            label={t('subscriptions.filter')}
-            description={t('subscriptions.filterHint')}
+            label="Topic filter"
+            description="+ stands for one level, # for all that follow; $share/group/ in front shares the messages among a group"
             data-autofocus
             spellCheck={false}
             value={form.filter}
@@ -77,27 +77,25 @@ export function SubscriptionDialog({ profile, subscription, onSave, close }: Sub
           />
           <Group grow align="flex-start">
             <TextInput
-              label={t('subscriptions.alias')}
-              placeholder={t('subscriptions.aliasHint')}
+              label="Alias"
+              placeholder="A name for people"
               value={form.alias}
               onChange={(event) => set({ alias: event.currentTarget.value })}
             />
-            <QosInput label={t('subscriptions.qos')} value={form.qos} onChange={(qos) => set({ qos })} />
+            <QosInput label="QoS" value={form.qos} onChange={(qos) => set({ qos })} />
           </Group>
           <ColorInput value={form.color} onChange={(color) => set({ color })} />
           {profile.protocolVersion === 5 && (
             <>
-              <Divider label={t('subscriptions.options')} labelPosition="left" />
+              <Divider label="Options of MQTT 5.0" labelPosition="left" />
               <OptionInputs form={form} set={set} />
             </>
           )}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
-              {t('app.cancel')}
+              Cancel
             </Button>
-            <Button type="submit">
-              {subscription === undefined ? t('subscriptions.subscribe') : t('subscriptions.save')}
-            </Button>
+            <Button type="submit">{subscription === undefined ? 'Subscribe' : 'Save'}</Button>
           </Group>
         </Stack>
       </form>
@@ -113,8 +111,8 @@ function ColorInput({
   readonly onChange: (color: string) => void;
 }) {
   return (
-    <Input.Wrapper label={t('subscriptions.color')} labelElement="div">
-      <div className={classes.swatches} role="radiogroup" aria-label={t('subscriptions.color')}>
+    <Input.Wrapper label="Colour" labelElement="div">
+      <div className={classes.swatches} role="radiogroup" aria-label="Colour">
         {COLORS.map((color) => (
           <ColorSwatch
             key={color}
@@ -122,7 +120,7 @@ function ColorInput({
             type="button"
             role="radio"
             aria-checked={color === value}
-            aria-label={t(`subscriptions.colors.${color}`)}
+            aria-label={subscriptionsWords.colors[color]}
             size={22}
             color={`var(--mantine-color-${color}-6)`}
             onClick={() => onChange(color)}
@@ -154,24 +152,28 @@ function OptionInputs({ form, set }: OptionInputsProps) {
       )}
       <Group grow align="flex-start">
         <Switch
-          label={t('subscriptions.noLocal')}
-          description={isSharedFilter ? t('subscriptions.noLocalShared') : t('subscriptions.noLocalHint')}
+          label="No local"
+          description={
+            isSharedFilter
+              ? 'Not for shared subscriptions'
+              : 'Leave out what this connection itself publishes'
+          }
           disabled={isSharedFilter}
           checked={form.noLocal && !isSharedFilter}
           onChange={(event) => set({ noLocal: event.currentTarget.checked })}
         />
         <Switch
-          label={t('subscriptions.retainAsPublished')}
-          description={t('subscriptions.retainAsPublishedHint')}
+          label="Retain as published"
+          description="Keep the retain flag as it was published"
           checked={form.retainAsPublished}
           onChange={(event) => set({ retainAsPublished: event.currentTarget.checked })}
         />
       </Group>
       <Select
-        label={t('subscriptions.retainHandling')}
+        label="Retained messages"
         data={HANDLINGS.map((value) => ({
           value: String(value),
-          label: `${value} · ${t(`subscriptions.retainHandlings.h${value}`)}`,
+          label: `${value} · ${subscriptionsWords.retainHandlings[value]}`,
         }))}
         value={String(form.retainHandling)}
         onChange={(entered) =>
@@ -181,7 +183,7 @@ function OptionInputs({ form, set }: OptionInputsProps) {
       <IdentifierInput value={form.identifier} onChange={(identifier) => set({ identifier })} />
       <Fieldset variant="unstyled">
         <UserPropertiesInput
-          label={t('subscriptions.userProperties')}
+          label="User properties"
           value={otherProperties(userProperties)}
           onChange={(others) => set({ userProperties: withBeginning(others, beginning) })}
         />
@@ -200,18 +202,18 @@ function IdentifierInput({ value, onChange }: IdentifierInputProps) {
   return (
     <Group grow align="flex-end">
       <Select
-        label={t('subscriptions.identifier')}
+        label="Subscription identifier"
         data={[
-          { value: 'auto', label: t('subscriptions.identifierAuto') },
-          { value: 'none', label: t('subscriptions.identifierNone') },
-          { value: 'number', label: t('subscriptions.identifierNumber') },
+          { value: 'auto', label: 'Its own, by itself' },
+          { value: 'none', label: 'None' },
+          { value: 'number', label: 'This one' },
         ]}
         value={isNumber ? 'number' : value}
         onChange={(entered) => onChange(entered === 'number' ? 1 : entered === 'none' ? 'none' : 'auto')}
       />
       {isNumber && (
         <NumberInput
-          label={t('subscriptions.identifierValue')}
+          label="Identifier"
           min={1}
           max={IDENTIFIER_MAX}
           allowDecimal={false}

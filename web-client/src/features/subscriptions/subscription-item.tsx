@@ -1,12 +1,12 @@
 import { Group, Switch, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import type { Subscription, SubscriptionState } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatCount, formatRate } from '../../ui/format.ts';
+import { fill, formatCount, formatRate } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { setFilter, useMessagesState } from '../messages/messages-store.ts';
+import { subscriptionsWords } from './strings.ts';
 import classes from './subscription-panel.module.css';
 
 interface SubscriptionItemProps {
@@ -34,7 +34,7 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
         <Tooltip label={visibleText(filter)} openDelay={600}>
           <UnstyledButton
             className={classes.name}
-            aria-label={t('subscriptions.show', { name: alias === '' ? filter : alias })}
+            aria-label={`${alias === '' ? filter : alias}: show only its messages`}
             aria-pressed={isFiltering}
             onClick={() =>
               setFilter(connectionId, { subscriptionId: isFiltering ? undefined : subscription.id })
@@ -45,14 +45,14 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
         </Tooltip>
         <Switch
           size="xs"
-          aria-label={t('subscriptions.on', { filter })}
+          aria-label={`Subscribed to ${filter}`}
           checked={enabled}
           onChange={(event) => onChange({ ...subscription, enabled: event.currentTarget.checked })}
         />
-        <IconButton size={24} label={t('subscriptions.edit', { filter })} onClick={onEdit}>
+        <IconButton size={24} label={`Edit ${filter}`} onClick={onEdit}>
           <IconPencil size={14} stroke={1.5} />
         </IconButton>
-        <IconButton size={24} label={t('subscriptions.remove', { filter })} onClick={onRemove}>
+        <IconButton size={24} label={`Unsubscribe and remove ${filter}`} onClick={onRemove}>
           <IconTrash size={14} stroke={1.5} />
         </IconButton>
       </Group>
@@ -63,11 +63,7 @@ export function SubscriptionItem(props: SubscriptionItemProps) {
 
 function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 'subscription' | 'state'>) {
   if (state === undefined) {
-    return (
-      <div className={classes.facts}>
-        {subscription.enabled ? t('subscriptions.status.waiting') : t('subscriptions.status.off')}
-      </div>
-    );
+    return <div className={classes.facts}>{subscription.enabled ? 'waiting …' : 'off'}</div>;
   }
   const { status, grantedQos = 0, trouble, isWhole, messages, messagesPerSecond } = state;
   const said = trouble && troubleWords(trouble);
@@ -76,25 +72,21 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
   return (
     <div className={classes.facts}>
       {isLower ? (
-        <span className={classes.warn}>
-          {t('subscriptions.granted', { granted: grantedQos, asked: subscription.qos })}
-        </span>
+        <span className={classes.warn}>{`Granted QoS ${grantedQos} of ${subscription.qos}`}</span>
       ) : (
         <span className={status === 'refused' ? classes.warn : undefined}>
-          {t(`subscriptions.status.${status}`, { qos: grantedQos })}
+          {fill(subscriptionsWords.status[status], { qos: grantedQos })}
         </span>
       )}
       {isWhole !== undefined && (
         <span className={isWhole ? undefined : classes.warn}>
-          {t(isWhole ? 'subscriptions.stream.whole' : 'subscriptions.stream.gap')}
+          {isWhole ? 'stream, whole' : 'stream, messages may be missing'}
         </span>
       )}
       {subscription.alias !== '' && <span>{visibleText(subscription.filter)}</span>}
-      {subscription.filter.startsWith('$share/') && <span>{t('subscriptions.shared')}</span>}
-      {messages > 0 && <span>{t('subscriptions.count', { messages: formatCount(messages) })}</span>}
-      {messagesPerSecond > 0 && (
-        <span>{t('subscriptions.rate', { rate: formatRate(messagesPerSecond) })}</span>
-      )}
+      {subscription.filter.startsWith('$share/') && <span>shared</span>}
+      {messages > 0 && <span>{`${formatCount(messages)} received`}</span>}
+      {messagesPerSecond > 0 && <span>{`${formatRate(messagesPerSecond)}/s`}</span>}
       {said !== undefined && (
         <span className={classes.warn} role="alert">
           {troubleSentence(said)}

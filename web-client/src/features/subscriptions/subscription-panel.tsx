@@ -2,7 +2,6 @@ import { EmptyState, Group, ScrollArea, Title } from '@mantine/core';
 import { IconAdjustmentsPlus, IconAntenna } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -33,12 +32,12 @@ export function SubscriptionPanel({ profile }: { readonly profile: ConnectionPro
       subscriptions.filter((known) => known.id !== subscription.id),
     );
   return (
-    <section className={classes.panel} aria-label={t('subscriptions.title')}>
+    <section className={classes.panel} aria-label="Subscriptions">
       <Group className={classes.head} justify="space-between" wrap="nowrap">
         <Title order={2} size="sm">
-          {t('subscriptions.title')}
+          Subscriptions
         </Title>
-        <IconButton label={t('subscriptions.new')} onClick={() => setEditing('new')}>
+        <IconButton label="New subscription, with all options" onClick={() => setEditing('new')}>
           <IconAdjustmentsPlus size={16} stroke={1.5} />
         </IconButton>
       </Group>
@@ -49,8 +48,8 @@ export function SubscriptionPanel({ profile }: { readonly profile: ConnectionPro
             size="sm"
             p="md"
             icon={<IconAntenna stroke={1.5} />}
-            title={t('subscriptions.none')}
-            description={t('subscriptions.noneAdvice')}
+            title="No subscription yet"
+            description="Subscribe to # to see everything that you may see, or to a part of it."
           />
         ) : (
           <ul className={classes.items}>

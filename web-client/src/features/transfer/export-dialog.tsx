@@ -2,12 +2,11 @@ import { Button, Checkbox, Modal, SegmentedControl, Select, Stack, Text } from '
 import { IconDownload } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import type { ConnectionProfile, LoggedMessage, MessageLog } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useActiveConnection, useActiveProfile, useLogEnd } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { secretsOf } from '../../state/secrets.ts';
 import { useStore } from '../../state/store.ts';
-import { formatCount } from '../../ui/format.ts';
+import { formatCount, plural } from '../../ui/format.ts';
 import { fileName, saveBlob } from '../../ui/save-file.ts';
 import { compileFilter, NO_FILTER, type Predicate } from '../messages/message-filter.ts';
 import type { MessageSearch } from '../messages/message-search.ts';
@@ -16,32 +15,25 @@ import { loadSearch } from '../messages/use-search.ts';
 import { connectionsFile } from './connections-file.ts';
 import { MEDIA_TYPES, MESSAGE_FORMATS, type MessageFormat, messagesFile } from './messages-file.ts';
 import { savePieces } from './save-pieces.ts';
-import { subscriptionsFile } from './subscriptions-file.ts';
+import { transferWords } from './strings.ts';
 
 const DIRECTIONS = ['all', 'received', 'published'] as const;
-const KINDS = ['messages', 'subscriptions', 'connections'] as const;
+const KINDS = ['messages', 'connections'] as const;
 
-/** Messages, subscriptions or connections as a file. */
+/** Messages or connections as a file. */
 export function ExportDialog({ close }: { readonly close: () => void }) {
   const profile = useActiveProfile();
   const [kind, setKind] = useState<(typeof KINDS)[number]>('messages');
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="lg"
-      title={t('transfer.exportTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} size="lg" title="Export" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="sm" align="flex-start">
         <SegmentedControl
-          aria-label={t('transfer.exportTitle')}
-          data={KINDS.map((value) => ({ value, label: t(`transfer.kinds.${value}`) }))}
+          aria-label="Export"
+          data={KINDS.map((value) => ({ value, label: transferWords.kinds[value] }))}
           value={kind}
           onChange={(value) => setKind(KINDS.find((known) => known === value) ?? 'messages')}
         />
         {kind === 'messages' && profile !== undefined && <ExportMessages profile={profile} />}
-        {kind === 'subscriptions' && profile !== undefined && <ExportSubscriptions profile={profile} />}
         {kind === 'connections' && <ExportConnections />}
       </Stack>
     </Modal>
@@ -68,10 +60,6 @@ function SaveButton({ isDisabled, isWriting = false, save, children }: SaveButto
   );
 }
 
-function saveJson(name: string, text: string): void {
-  saveBlob(fileName(name, 'json'), new Blob([text], { type: 'application/json' }));
-}
-
 /** Without secrets unless the user asks for them. */
 function ExportConnections() {
   const profiles = useStore((state) => state.profiles).filter(({ id }) => !isRecording(id));
@@ -81,42 +69,33 @@ function ExportConnections() {
   const [hasSecrets, setHasSecrets] = useState(false);
   const save = (): void => {
     const chosen = profiles.filter(({ id }) => !isActiveOnly || id === active?.id);
-    saveJson('connections', connectionsFile(chosen, hasSecrets ? secretsOf : undefined));
+    const text = connectionsFile(chosen, hasSecrets ? secretsOf : undefined);
+    saveBlob(fileName('connections', 'json'), new Blob([text], { type: 'application/json' }));
   };
   return (
     <>
-      <Text size="xs">{t('transfer.connectionsText')}</Text>
+      <Text size="xs">With their whole configuration and their subscriptions.</Text>
       <Select
-        label={t('transfer.whichLabel')}
+        label="Which connections"
         data={[
-          { value: 'all', label: t('transfer.whichAll', { count: profiles.length }) },
-          { value: 'active', label: t('transfer.whichActive', { name: active?.name ?? '' }) },
+          { value: 'all', label: plural(profiles.length, 'The only one', `All ${profiles.length}`) },
+          { value: 'active', label: `Only “${active?.name ?? ''}”` },
         ]}
         value={isActiveOnly ? 'active' : 'all'}
         onChange={(value) => setActiveOnly(value === 'active')}
       />
       <Checkbox
-        label={t('transfer.withSecrets')}
-        description={hasSecrets ? t('transfer.withSecretsHint') : t('transfer.withoutSecretsHint')}
+        label="With passwords and tokens"
+        description={
+          hasSecrets
+            ? 'Unencrypted: anyone with the file can connect.'
+            : 'Secrets are left out, also those in URLs and user properties.'
+        }
         checked={hasSecrets}
         onChange={(event) => setHasSecrets(event.currentTarget.checked)}
       />
       <SaveButton isDisabled={profiles.length === 0} save={save}>
-        {t('transfer.exportConnections')}
-      </SaveButton>
-    </>
-  );
-}
-
-function ExportSubscriptions({ profile: { subscriptions } }: { readonly profile: ConnectionProfile }) {
-  return (
-    <>
-      <Text size="xs">{t('transfer.subscriptionsText', { count: subscriptions.length })}</Text>
-      <SaveButton
-        isDisabled={subscriptions.length === 0}
-        save={() => saveJson('subscriptions', subscriptionsFile(subscriptions))}
-      >
-        {t('transfer.exportSubscriptions')}
+        Export connections
       </SaveButton>
     </>
   );
@@ -144,31 +123,35 @@ function ExportMessages({ profile }: { readonly profile: ConnectionProfile }) {
     <>
       <Text size="xs">
         {count === 0
-          ? t('transfer.nothing')
-          : t('transfer.messagesText', { count, shown: formatCount(count) })}{' '}
-        {t('transfer.payloads')}
+          ? 'There is nothing to export yet.'
+          : plural(
+              count,
+              `${formatCount(count)} message of the log, with payload, properties and time.`,
+              `${formatCount(count)} messages of the log, with payloads, properties and times.`,
+            )}{' '}
+        Payloads are written as base64, byte for byte, and beside it as text where they are text.
       </Text>
       <SegmentedControl
-        aria-label={t('transfer.formatLabel')}
-        data={MESSAGE_FORMATS.map((value) => ({ value, label: t(`transfer.formats.${value}`) }))}
+        aria-label="Format"
+        data={MESSAGE_FORMATS.map((value) => ({ value, label: transferWords.formats[value] }))}
         value={format}
         onChange={(value) => setFormat(MESSAGE_FORMATS.find((known) => known === value) ?? 'json')}
       />
       <SegmentedControl
-        aria-label={t('transfer.directionLabel')}
-        data={DIRECTIONS.map((value) => ({ value, label: t(`transfer.directions.${value}`) }))}
+        aria-label="Direction"
+        data={DIRECTIONS.map((value) => ({ value, label: transferWords.directions[value] }))}
         value={direction}
         onChange={(value) => setDirection(DIRECTIONS.find((known) => known === value) ?? 'all')}
       />
       {filter !== NO_FILTER && (
         <Checkbox
-          label={t('transfer.onlyFiltered')}
+          label="Only what the filter of the Messages view shows"
           checked={isFiltered}
           onChange={(event) => setFiltered(event.currentTarget.checked)}
         />
       )}
       <SaveButton isDisabled={count === 0} isWriting={isWriting} save={() => void save()}>
-        {isWriting ? t('transfer.exporting') : t('transfer.exportMessages')}
+        {isWriting ? 'Writing …' : 'Export messages'}
       </SaveButton>
     </>
   );

@@ -1,7 +1,7 @@
-import type { transfer } from './strings.ts';
+import type { transferWords } from './strings.ts';
 
 /** The reason why a file cannot be imported, as a key of `transfer.problems`. */
-export type FileProblemKey = keyof typeof transfer.problems;
+export type FileProblemKey = keyof typeof transferWords.problems;
 
 /** The place of an error in a file: an entry of a list, or a line. */
 export interface Place {

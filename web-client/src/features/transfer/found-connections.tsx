@@ -1,8 +1,8 @@
 import { Alert, Button, Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
-import { t } from '../../i18n/index.ts';
 import { addProfiles } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
+import { plural } from '../../ui/format.ts';
 import { type FiledConnection, hasSecrets } from './connections-file.ts';
 import { Names } from './names.tsx';
 
@@ -28,16 +28,16 @@ export function FoundConnections({ connections }: FoundConnectionsProps) {
   };
   return (
     <>
-      <Text size="sm">{t('transfer.foundConnections', { count })}</Text>
+      <Text size="sm">{plural(count, `${count} connection`, `${count} connections`)}</Text>
       <Names names={connections.map(({ profile: { id, name, url } }) => ({ id, name, detail: url }))} />
       {connections.some(hasSecrets) && (
         <Alert variant="light" color="yellow" mb="xs" p="xs">
           <Text size="xs" mb={6}>
-            {t('transfer.holdsSecrets')}
+            The file holds secrets. They are kept as long as this page is open.
           </Text>
           <Checkbox
-            label={t('transfer.storeSecrets')}
-            description={t('transfer.storeSecretsHint')}
+            label="Store them in this browser"
+            description="Unencrypted, for anybody who uses this browser profile."
             checked={storeSecrets}
             disabled={isAdded}
             onChange={(event) => setStoreSecrets(event.currentTarget.checked)}
@@ -46,11 +46,15 @@ export function FoundConnections({ connections }: FoundConnectionsProps) {
       )}
       {isAdded ? (
         <Text size="sm" fw={600}>
-          {t('transfer.addedConnections', { count })}
+          {plural(
+            count,
+            'Added one connection. It is not connected before you say so.',
+            `Added ${count} connections. None is connected before you say so.`,
+          )}
         </Text>
       ) : (
         <Button disabled={count === 0} onClick={() => void add()}>
-          {t('transfer.addConnections', { count })}
+          {plural(count, 'Add it', `Add ${count} connections`)}
         </Button>
       )}
     </>

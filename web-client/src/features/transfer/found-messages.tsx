@@ -1,10 +1,9 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconFileText } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { t } from '../../i18n/index.ts';
 import { openRecording } from '../../state/recordings.ts';
 import { openView } from '../../state/routes.ts';
-import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatDateTime, formatDuration, plural } from '../../ui/format.ts';
 import type { FiledMessage } from './message-record.ts';
 import { useTransfer } from './transfer-store.ts';
 
@@ -26,28 +25,19 @@ export function FoundMessages({ messages, close }: FoundMessagesProps) {
   return (
     <>
       <Text size="sm">
-        {t('transfer.foundMessages', {
-          count: messages.length,
-          shown: formatCount(messages.length),
-          topics: formatCount(topics),
-          bytes: formatBytes(bytes),
-        })}
+        {`${formatCount(messages.length)} ${plural(messages.length, 'message', 'messages')} in ${formatCount(topics)} topics, ${formatBytes(bytes)} of payload`}
       </Text>
       {first !== undefined && last !== undefined && (
         <Text size="xs" c="dimmed">
-          {t('transfer.spanning', {
-            from: formatDateTime(first),
-            to: formatDateTime(last),
-            duration: formatDuration(last - first),
-          })}
+          {`From ${formatDateTime(first)} to ${formatDateTime(last)}, ${formatDuration(last - first)}.`}
         </Text>
       )}
       <Group gap="xs" mt="xs">
         <Button leftSection={<IconFileText size={14} stroke={1.5} />} onClick={open}>
-          {t('transfer.open')}
+          Open to read
         </Button>
         <Text size="xs" c="dimmed" flex={1} miw={180}>
-          {t('transfer.openHint')}
+          In Messages, Topics and Charts, as if they had just been received. Nothing is sent.
         </Text>
       </Group>
     </>

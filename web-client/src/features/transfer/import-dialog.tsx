@@ -1,14 +1,13 @@
 import { Alert, Button, FileButton, Group, Modal, Progress, Text } from '@mantine/core';
 import { IconAlertTriangle, IconUpload } from '@tabler/icons-react';
 import { type DragEvent, useRef, useState } from 'react';
-import { t } from '../../i18n/index.ts';
-import { formatBytes, formatCount } from '../../ui/format.ts';
+import { fill, formatBytes, formatCount } from '../../ui/format.ts';
 import { FileProblem } from './file-problem.ts';
 import { FoundConnections } from './found-connections.tsx';
 import { FoundMessages } from './found-messages.tsx';
-import { FoundSubscriptions } from './found-subscriptions.tsx';
 import { CONNECTIONS_MAX, FILE_BYTES_MAX, MESSAGES_MAX } from './limits.ts';
 import type { FileContent } from './read-file.ts';
+import { transferWords } from './strings.ts';
 import classes from './transfer.module.css';
 import { putFileAside, takeFile, useTransfer } from './transfer-store.ts';
 import { useDropGuard } from './use-drop-guard.ts';
@@ -32,15 +31,10 @@ export function ImportDialog({ close }: { readonly close: () => void }) {
     if (dropped !== undefined) takeFile(dropped);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="lg"
-      title={t('transfer.importTitle')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Modal opened onClose={close} size="lg" title="Import" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Text size="xs" c="dimmed">
-        {t('transfer.importText')}
+        Connections, or messages as JSON or JSON Lines. You see what is in the file before anything happens.
+        It stays on this machine; the client’s README describes the formats.
       </Text>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is the mouse's way to do what the button does */}
       <div
@@ -56,17 +50,13 @@ export function ImportDialog({ close }: { readonly close: () => void }) {
         <FileButton onChange={choose} resetRef={reset} accept=".json,.jsonl,.ndjson">
           {(props) => (
             <Button {...props} leftSection={<IconUpload size={14} stroke={1.5} />}>
-              {t('transfer.choose')}
+              Choose a file
             </Button>
           )}
         </FileButton>
-        <Text size="xs">{t('transfer.drop')}</Text>
+        <Text size="xs">or drop it here</Text>
         <Text size="xs" c="dimmed" w="100%">
-          {t('transfer.limits', {
-            bytes: formatBytes(FILE_BYTES_MAX),
-            messages: formatCount(MESSAGES_MAX),
-            connections: formatCount(CONNECTIONS_MAX),
-          })}
+          {`At most ${formatBytes(FILE_BYTES_MAX)}, ${formatCount(MESSAGES_MAX)} messages, ${formatCount(CONNECTIONS_MAX)} connections.`}
         </Text>
       </div>
       {file !== undefined && (
@@ -74,16 +64,14 @@ export function ImportDialog({ close }: { readonly close: () => void }) {
           <Group justify="space-between" gap="xs" mb={6}>
             <Text size="xs" fw={600} className={classes.name}>
               {file.result === undefined
-                ? t('transfer.reading', { name: file.name })
-                : t('transfer.file', { name: file.name, bytes: formatBytes(file.bytes) })}
+                ? `Reading ${file.name} …`
+                : `${file.name}, ${formatBytes(file.bytes)}`}
             </Text>
             <Button variant="default" size="compact-xs" onClick={putFileAside}>
-              {file.result === undefined ? t('transfer.cancel') : t('transfer.close')}
+              {file.result === undefined ? 'Cancel' : 'Put the file aside'}
             </Button>
           </Group>
-          {file.result === undefined && (
-            <Progress value={100} animated aria-label={t('transfer.importTitle')} />
-          )}
+          {file.result === undefined && <Progress value={100} animated aria-label="Import" />}
           <div aria-live="polite">
             {file.result !== undefined && <Found key={file.number} result={file.result} close={close} />}
           </div>
@@ -101,23 +89,23 @@ interface FoundProps {
 function Found({ result, close }: FoundProps) {
   if (result instanceof FileProblem) return <Problem problem={result} />;
   if (result.type === 'connections') return <FoundConnections {...result} />;
-  if (result.type === 'subscriptions') return <FoundSubscriptions {...result} />;
   return <FoundMessages messages={result.messages} close={close} />;
 }
 
 function Problem({ problem: { key, values, place } }: { readonly problem: FileProblem }) {
-  const where = place === undefined ? '' : t(`transfer.places.${place.kind}`, { number: place.number });
+  const where =
+    place === undefined ? '' : place.kind === 'line' ? `Line ${place.number}` : `Entry ${place.number}`;
   return (
     <Alert
       color="red"
       variant="light"
       role="alert"
       icon={<IconAlertTriangle size={18} stroke={1.75} />}
-      title={t('transfer.problemTitle')}
+      title="This file cannot be imported"
     >
-      <Text size="sm">{t(`transfer.problems.${key}`, { ...values, place: where })}</Text>
+      <Text size="sm">{fill(transferWords.problems[key], { ...values, place: where })}</Text>
       <Text size="xs" mt={4}>
-        {t('transfer.problemNothing')}
+        Nothing was taken from it.
       </Text>
     </Alert>
   );

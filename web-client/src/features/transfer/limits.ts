@@ -7,9 +7,6 @@ export const MESSAGES_MAX = 50_000;
 /** Connections of a file. */
 export const CONNECTIONS_MAX = 1_000;
 
-/** Subscriptions of a file: as many as a profile that came from outside may have. */
-export const SUBSCRIPTIONS_MAX = 1_000;
-
 /** Messages in one piece, when messages are converted to text or come from the worker that reads files. */
 export const PIECE_MESSAGES = 500;
 

@@ -1,4 +1,3 @@
-import { t } from '../../i18n/index.ts';
 import classes from './transfer.module.css';
 
 /** Names that are shown of a file; the others are counted. */
@@ -17,7 +16,7 @@ export function Names({ names }: NamesProps) {
           {name} <code>{detail}</code>
         </li>
       ))}
-      {names.length > SHOWN_MAX && <li>{t('transfer.more', { count: names.length - SHOWN_MAX })}</li>}
+      {names.length > SHOWN_MAX && <li>{`and ${names.length - SHOWN_MAX} more`}</li>}
     </ul>
   );
 }

@@ -1,11 +1,9 @@
 import { membersOf } from '../../engine/read-members.ts';
-import type { Subscription } from '../../engine/types.ts';
 import { CONNECTIONS_KIND, type FiledConnection, readConnections } from './connections-file.ts';
 import { FileProblem, type Place } from './file-problem.ts';
 import { FILE_BYTES_MAX, MESSAGES_MAX } from './limits.ts';
 import type { FiledMessage } from './message-record.ts';
 import { MESSAGES_KIND, readMessages } from './messages-file.ts';
-import { readSubscriptions, SUBSCRIPTIONS_KIND } from './subscriptions-file.ts';
 
 const MIB = 2 ** 20;
 
@@ -15,7 +13,6 @@ export type FileContent =
       readonly type: 'connections';
       readonly connections: readonly FiledConnection[];
     }
-  | { readonly type: 'subscriptions'; readonly subscriptions: readonly Subscription[] }
   | { readonly type: 'messages'; readonly messages: readonly FiledMessage[] };
 
 /**
@@ -56,8 +53,6 @@ function readJson(value: unknown): FileContent {
         type: 'connections',
         connections: readConnections(list('connections')),
       };
-    case SUBSCRIPTIONS_KIND:
-      return { type: 'subscriptions', subscriptions: readSubscriptions(list('subscriptions')) };
     case MESSAGES_KIND:
       return messagesOf(list('messages'), inList);
     default:

@@ -2,9 +2,8 @@ import { Button, Group, Modal, Progress, Radio, Stack, Text } from '@mantine/cor
 import { useRef, useState } from 'react';
 import { FrameListeners } from '../../engine/log/frames.ts';
 import type { LiveConnection } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useStatus } from '../../state/hooks.ts';
-import { formatExact } from '../../ui/format.ts';
+import { formatExact, plural } from '../../ui/format.ts';
 import { reasonWords, troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { type ClearProgress, type ClearScope, clearRetained, topicsToClear } from './clear-retained.ts';
 import type { TopicNode } from './topic-node.ts';
@@ -45,12 +44,12 @@ export function ClearDialog({ connection, node, close }: ClearDialogProps) {
     <Modal
       opened
       onClose={leave}
-      title={t('tree.clearing.title')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title="Clear retained messages"
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="sm">
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {t('tree.clearing.at', { topic: node.path })}
+          {`At ${node.path} and below`}
         </Text>
         {progress === undefined ? (
           <Question
@@ -80,16 +79,16 @@ interface QuestionProps {
 
 function Question({ node, scope, setScope, canBegin, begin, close }: QuestionProps) {
   const counts = { retained: node.retainedBelow, all: node.topicsBelow };
-  const words = (key: ClearScope): { count: number; shown: string } => ({
-    count: counts[key],
-    shown: formatExact(counts[key]),
-  });
+  const shown = { retained: formatExact(counts.retained), all: formatExact(counts.all) };
   return (
     <>
-      <Text size="sm">{t('tree.clearing.lead')}</Text>
+      <Text size="sm">
+        An empty retained message is published to each topic, which removes what the broker keeps for it. This
+        cannot be undone.
+      </Text>
       <Radio.Group
-        label={t('tree.clearing.scope')}
-        description={t('tree.clearing.why')}
+        label="Which topics"
+        description="A retained message that came live is not marked as one, so the tree may not know of it."
         value={scope}
         onChange={(value) => setScope(value === 'all' ? 'all' : 'retained')}
       >
@@ -97,22 +96,29 @@ function Question({ node, scope, setScope, canBegin, begin, close }: QuestionPro
           <Radio
             value="retained"
             disabled={counts.retained === 0}
-            label={t('tree.clearing.retained', words('retained'))}
+            label={`${shown.retained} ${plural(counts.retained, 'topic that is', 'topics that are')} known to hold a retained message`}
           />
-          <Radio value="all" label={t('tree.clearing.all', words('all'))} />
+          <Radio
+            value="all"
+            label={plural(
+              counts.all,
+              `${shown.all} topic that a message came for`,
+              `All ${shown.all} topics that a message came for`,
+            )}
+          />
         </Stack>
       </Radio.Group>
       <Group gap="xs" justify="flex-end">
         <Button variant="default" onClick={close} data-autofocus>
-          {t('tree.clearing.cancel')}
+          Cancel
         </Button>
         <Button
           color="red.9"
           disabled={!canBegin}
-          title={canBegin ? undefined : t('tree.clearing.notConnected')}
+          title={canBegin ? undefined : 'Connect first.'}
           onClick={begin}
         >
-          {t('tree.clearing.confirm', words(scope))}
+          {plural(counts[scope], `Clear ${shown[scope]} topic`, `Clear ${shown[scope]} topics`)}
         </Button>
       </Group>
     </>
@@ -127,7 +133,7 @@ interface RunningProps {
 
 function Running({ progress, stop, close }: RunningProps) {
   const { total, cleared, failed, firstFailure, isDone } = progress;
-  const words = t('tree.clearing.progress', { cleared: formatExact(cleared), total: formatExact(total) });
+  const words = `${formatExact(cleared)} of ${formatExact(total)} cleared`;
   const isWhole = cleared + failed === total;
   const { outcome } = firstFailure ?? {};
   const reason =
@@ -140,24 +146,23 @@ function Running({ progress, stop, close }: RunningProps) {
     <>
       <Progress value={total === 0 ? 100 : ((cleared + failed) / total) * 100} aria-label={words} />
       <Text size="sm" role="status">
-        {isDone ? `${words}. ${t(isWhole ? 'tree.clearing.done' : 'tree.clearing.stopped')}` : words}
+        {isDone ? `${words}. ${isWhole ? 'Done.' : 'Stopped.'}` : words}
       </Text>
       {firstFailure !== undefined && (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
-          {t('tree.clearing.failed', {
-            count: failed,
-            shown: formatExact(failed),
-            topic: firstFailure.topic,
-            reason,
-          })}
+          {plural(
+            failed,
+            `${formatExact(failed)} topic could not be cleared. ${firstFailure.topic}: ${reason}`,
+            `${formatExact(failed)} topics could not be cleared. The first was ${firstFailure.topic}: ${reason}`,
+          )}
         </Text>
       )}
       <Group gap="xs" justify="flex-end">
         {isDone ? (
-          <Button onClick={close}>{t('tree.clearing.close')}</Button>
+          <Button onClick={close}>Close</Button>
         ) : (
           <Button variant="default" onClick={stop}>
-            {t('tree.clearing.stop')}
+            Stop
           </Button>
         )}
       </Group>

@@ -27,21 +27,3 @@ export const CLEARS_OUTSTANDING_MAX = 256;
 
 /** Messages of the selected topic in its history; the message list has all that the log holds. */
 export const HISTORY_MAX = 200;
-
-/** Numbers in a sparkline, which is forty pixels wide. */
-export const SPARK_SAMPLES_MAX = 32;
-
-/**
- * Topics whose numbers are recorded for sparklines: some screens of lines. Those that were seen longest ago are dropped
- * first.
- */
-export const SPARK_TOPICS_MAX = 400;
-
-/** A payload beyond it is not decoded for a sparkline. */
-export const SPARK_PAYLOAD_BYTES_MAX = 4 * 1_024;
-
-/** The least time between two numbers of a topic's sparkline: a line that moves faster cannot be read. */
-export const SPARK_INTERVAL_MS = 100;
-
-/** Messages of the log with which sparklines begin for topics that become visible. */
-export const SPARK_LOOK_BACK_MAX = 20_000;

@@ -12,11 +12,10 @@ import {
 import { useState } from 'react';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatBytes, formatCount, formatTime } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatTime, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { TopicHeading } from '../../ui/topic-heading.tsx';
 import { useChartThis } from '../charts/use-chart-this.ts';
@@ -27,7 +26,7 @@ import { ClearDialog } from './clear-dialog.tsx';
 import type { TopicNode } from './topic-node.ts';
 import type { TopicTree } from './topic-tree.ts';
 import classes from './tree-view.module.css';
-import { type Comparison, ValueHistory } from './value-history.tsx';
+import { ValueHistory } from './value-history.tsx';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
@@ -47,9 +46,9 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
     <div className={classes.topic}>
       <Group gap={2} wrap="nowrap" className={classes.topicHead}>
         <TopicHeading topic={path} className={classes.topicName} />
-        <CopyButton text={path} label={t('tree.copyTopic')} />
+        <CopyButton text={path} label="Copy the topic" />
         <IconButton
-          label={t('tree.publishHere')}
+          label="Publish to this topic"
           onClick={() => {
             setDraft(profile.id, { topic: path });
             openView('messages');
@@ -58,7 +57,7 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
           <IconSend2 {...ICON} />
         </IconButton>
         <TopicMenu profile={profile} node={node} />
-        <IconButton label={t('tree.close')} onClick={close}>
+        <IconButton label="Close the details" onClick={close}>
           <IconX {...ICON} />
         </IconButton>
       </Group>
@@ -74,7 +73,7 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
           leftSection={<IconEraser size={14} stroke={1.5} />}
           onClick={clearing.open}
         >
-          {t('tree.clearRetained')}
+          Clear retained messages …
         </Button>
       </div>
       {isClearing && <ClearDialog connection={connection} node={node} close={clearing.close} />}
@@ -88,19 +87,15 @@ function Facts({ node }: { readonly node: TopicNode }) {
   const counted = node.topic === undefined ? messagesBelow : messages;
   return (
     <Group gap={6} px={10} pb={6}>
-      {isRetained && <Badge color="grape.9">{t('tree.retained')}</Badge>}
-      {others > 0 && (
-        <Badge variant="default">
-          {t('tree.retainedBelow', { count: others, shown: formatCount(others) })}
-        </Badge>
-      )}
+      {isRetained && <Badge color="grape.9">retained</Badge>}
+      {others > 0 && <Badge variant="default">{`${formatCount(others)} retained below`}</Badge>}
       <Text size="xs" c="dimmed">
         {[
-          t('tree.messages', { count: counted, shown: formatCount(counted) }),
+          plural(counted, `${formatCount(counted)} message`, `${formatCount(counted)} messages`),
           ...(node.childCount > 0
-            ? [t('tree.topicsBelow', { count: topicsBelow, shown: formatCount(topicsBelow) })]
+            ? [plural(topicsBelow, `${formatCount(topicsBelow)} topic`, `${formatCount(topicsBelow)} topics`)]
             : []),
-          ...(lastAtMs > 0 ? [t('tree.lastAt', { time: formatTime(lastAtMs) })] : []),
+          ...(lastAtMs > 0 ? [`last at ${formatTime(lastAtMs)}`] : []),
         ].join(' · ')}
       </Text>
     </Group>
@@ -112,11 +107,10 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
   const { topic } = node;
   // By its sequence number: its index changes with every message.
   const [pinned, setPinned] = useState<number>();
-  const [comparison, setComparison] = useState<Comparison>('before');
   if (topic === undefined) {
     return (
       <Text size="xs" c="dimmed" p={10}>
-        {t('tree.noValue')}
+        No message came for exactly this topic; topics below it have had some.
       </Text>
     );
   }
@@ -127,7 +121,6 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
   const found = pinned === undefined ? last : history.findIndex(({ sequence }) => sequence >= pinned);
   const shown = found === -1 ? last : found;
   const message = history[shown];
-  const compared = history[comparison === 'last' ? last : shown - 1];
   const isGone = message === undefined && kept.length < node.lastLength;
   return (
     <>
@@ -136,22 +129,20 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
           messages={history}
           shown={shown}
           isFollowing={pinned === undefined}
-          comparison={comparison}
           onShow={(index) => setPinned(history[index]?.sequence)}
           onFollow={() => setPinned(pinned === undefined ? history[last]?.sequence : undefined)}
-          onCompare={setComparison}
         />
       )}
       {isGone && (
         <Text size="xs" c="dimmed" px={10} pb={6}>
-          {t('tree.gone', { length: formatBytes(node.lastLength), kept: formatBytes(kept.length) })}
+          {`The message is no longer in the log; of its ${formatBytes(node.lastLength)} the first ${formatBytes(kept.length)} are kept.`}
         </Text>
       )}
       <PayloadView
         topic={topic}
         payload={message?.payload ?? kept}
         contentType={message?.properties.contentType}
-        previous={compared?.payload}
+        previous={history[shown - 1]?.payload}
         onChart={(path) => chartThis(profile.id, topic, { kind: 'value', path })}
       />
     </>
@@ -171,7 +162,7 @@ function TopicMenu({ profile, node }: { readonly profile: ConnectionProfile; rea
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <IconButton label={t('tree.more')}>
+        <IconButton label="More">
           <IconDotsVertical {...ICON} />
         </IconButton>
       </Menu.Target>
@@ -183,22 +174,22 @@ function TopicMenu({ profile, node }: { readonly profile: ConnectionProfile; rea
             openView('messages');
           }}
         >
-          {t('tree.showMessages')}
+          Show its messages
         </Menu.Item>
         <Menu.Item leftSection={<IconRss {...ICON} />} disabled={isSubscribed} onClick={subscribe}>
-          {t('tree.subscribeHere', { filter })}
+          {`Subscribe to ${filter}`}
         </Menu.Item>
         <Menu.Item
           leftSection={<IconChartLine {...ICON} />}
           onClick={() => chartThis(profile.id, filter, { kind: 'latency' })}
         >
-          {t('tree.chartLatency')}
+          Chart its latency
         </Menu.Item>
         <Menu.Item
           leftSection={<IconChartLine {...ICON} />}
           onClick={() => chartThis(profile.id, filter, { kind: 'missing' })}
         >
-          {t('tree.chartMissing')}
+          Chart its missing messages
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,12 +1,8 @@
 import { useMediaQuery } from '@mantine/hooks';
 import type { MessageLog } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatCount } from '../../ui/format.ts';
-import { Sparkline } from '../../ui/sparkline.tsx';
+import { formatCount, plural } from '../../ui/format.ts';
 import { VirtualTree } from '../../ui/virtual-tree.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
-import { sparkNumber } from './spark-number.ts';
-import { Sparks } from './sparks.ts';
 import type { TopicNode } from './topic-node.ts';
 import type { TopicTree } from './topic-tree.ts';
 import type { TreeRows } from './tree-rows.ts';
@@ -36,7 +32,7 @@ export function TopicLines({ tree, rows, log }: TopicLinesProps) {
   };
   return (
     <VirtualTree
-      label={t('tree.tree')}
+      label="Topics"
       count={rows.length}
       rowHeight={isCoarse ? ROW_HEIGHT.coarse : ROW_HEIGHT.fine}
       lineAt={(index) => {
@@ -70,26 +66,21 @@ function Line({ tree, node, now }: LineProps) {
   return (
     <>
       <span className={classes.name} data-fresh={now - node.lastAtMsBelow < FRESH_MS || undefined}>
-        {name === '' ? t('tree.emptyLevel') : visibleText(name)}
+        {name === '' ? '(empty)' : visibleText(name)}
       </span>
       {isRetained && (
-        <abbr className={classes.retained} title={t('tree.retained')}>
+        <abbr className={classes.retained} title="retained">
           R
         </abbr>
       )}
       {topic !== undefined && (
         <span className={classes.value}>{valuePreview(tree.index.valueOf(node), node.lastLength)}</span>
       )}
-      {topic !== undefined && <Sparkline values={sparksOf(tree).valuesOf(topic)} />}
       <span className={classes.counts}>
-        {isInner && `${t('tree.topicsBelow', { count: topicsBelow, shown: formatCount(topicsBelow) })} · `}
-        {t('tree.messages', { count: messagesBelow, shown: formatCount(messagesBelow) })}
+        {isInner &&
+          `${plural(topicsBelow, `${formatCount(topicsBelow)} topic`, `${formatCount(topicsBelow)} topics`)} · `}
+        {`${formatCount(messagesBelow)} ${plural(messagesBelow, 'message', 'messages')}`}
       </span>
     </>
   );
-}
-
-function sparksOf(tree: TopicTree): Sparks {
-  tree.sparks ??= new Sparks(sparkNumber);
-  return tree.sparks;
 }

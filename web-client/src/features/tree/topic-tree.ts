@@ -2,7 +2,6 @@ import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
 import { OPEN_TOPICS_MAX, REDRAW_INTERVAL_MS, SEARCH_INTERVAL_MS } from './limits.ts';
 import { OpenState } from './open-nodes.ts';
 import { type SearchResult, searchTopics } from './search.ts';
-import type { Sparks } from './sparks.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicIndex } from './topic-index.ts';
 import type { TopicNode } from './topic-node.ts';
@@ -56,8 +55,6 @@ export class TopicTree {
   #query = '';
   #selected: TopicNode | undefined;
   #history: TopicHistory | undefined;
-  /** The numbers of the visible topics, while the tree is visible. Its view provides them, with the decoders. */
-  sparks: Sparks | undefined;
   #version = 0;
   #urgent = true;
   /** The structure of the index whose new nodes have been opened. */
@@ -68,14 +65,8 @@ export class TopicTree {
   /** The nodes that were open before a search, which opens all that it finds. */
   #openBefore: OpenState | undefined;
 
-  readonly #log: MessageLog | undefined;
-
-  /**
-   * @param now milliseconds on a clock that never goes back
-   * @param log of the connection, which sparklines begin with
-   */
-  constructor(now: () => number = () => performance.now(), log?: MessageLog) {
-    this.#log = log;
+  /** @param now milliseconds on a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
     this.#search = new Paced(SEARCH_INTERVAL_MS, now, () => searchTopics(this.index, this.#query));
     this.#rows = new Paced(
       REDRAW_INTERVAL_MS,
@@ -118,7 +109,6 @@ export class TopicTree {
     this.index.add(messages);
     this.#openFirst();
     this.#history?.take(messages);
-    this.sparks?.take(messages);
     this.#version += 1;
   }
 
@@ -166,7 +156,6 @@ export class TopicTree {
     this.index.clear();
     this.#selected = undefined;
     this.#history = undefined;
-    this.sparks?.clear();
     this.#changed();
   }
 
@@ -174,15 +163,12 @@ export class TopicTree {
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     const timer = setInterval(() => {
-      const hasSparks = this.#log !== undefined && this.sparks?.lookBack(this.#log) === true;
-      if (hasSparks || this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
+      if (this.#rows.isBehind || this.#search.isBehind) this.#version += 1;
       listener();
     }, REDRAW_INTERVAL_MS);
     return () => {
       clearInterval(timer);
       this.#listeners.delete(listener);
-      // The lines are no longer visible: their topics are not decoded any more.
-      if (this.#listeners.size === 0) this.sparks?.clear();
     };
   };
 

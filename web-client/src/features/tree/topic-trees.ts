@@ -15,7 +15,7 @@ export function topicTreeOf(connectionId: string): TopicTree {
   const known = trees.get(connectionId);
   if (known !== undefined) return known.tree;
   const { messages: log } = connections.get(connectionId);
-  const tree = new TopicTree(undefined, log);
+  const tree = new TopicTree();
   tree.setQuery(keptSearch(connectionId));
   const stop = log.onAppend((messages) => tree.take(messages));
   trees.set(connectionId, { tree, stop });

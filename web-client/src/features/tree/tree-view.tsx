@@ -3,11 +3,10 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconBinaryTree2, IconFold, IconFolderOpen, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useActiveConnection, useActiveProfile, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
-import { formatBytes, formatCount, formatExact } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatExact, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
@@ -36,8 +35,8 @@ export function TreeView() {
       className={classes.tabs}
     >
       <Tabs.List px="xs">
-        <Tabs.Tab value="topics">{t('tree.title')}</Tabs.Tab>
-        <Tabs.Tab value="presence">{t('presence.title')}</Tabs.Tab>
+        <Tabs.Tab value="topics">Topics</Tabs.Tab>
+        <Tabs.Tab value="presence">Presence</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="topics" className={classes.panel}>
         <Topics key={profile.id} connection={connection} profile={profile} tree={topicTreeOf(profile.id)} />
@@ -71,7 +70,7 @@ function Topics({ connection, profile, tree }: TopicsProps) {
     />
   );
   return (
-    <section className={classes.view} aria-label={t('tree.title')}>
+    <section className={classes.view} aria-label="Topics">
       <Toolbar id={profile.id} tree={tree} />
       <NotShown tree={tree} />
       <div className={classes.body}>
@@ -84,13 +83,13 @@ function Topics({ connection, profile, tree }: TopicsProps) {
           <aside className={classes.details}>
             {details ?? (
               <Text size="xs" c="dimmed" p="md">
-                {t('tree.pick')}
+                Select a topic to see its last value.
               </Text>
             )}
           </aside>
         )}
         {isNarrow && details !== undefined && (
-          <BottomDrawer label={t('tree.details')} onClose={close}>
+          <BottomDrawer label="Topic" onClose={close}>
             {details}
           </BottomDrawer>
         )}
@@ -106,20 +105,17 @@ function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }
   const total = formatExact(index.topicCount);
   const count =
     search === undefined
-      ? t('tree.count', { count: index.topicCount, shown: total })
-      : t('tree.found', { found: formatExact(search.topics), total });
-  const limit = t('tree.limit', {
-    topics: formatCount(index.limits.topicsMax),
-    bytes: formatBytes(VALUE_BYTES_MAX),
-  });
+      ? plural(index.topicCount, `${total} topic`, `${total} topics`)
+      : `${formatExact(search.topics)} of ${total} topics`;
+  const limit = `At most ${formatCount(index.limits.topicsMax)} topics are kept, with the first ${formatBytes(VALUE_BYTES_MAX)} of each last value.`;
   return (
     <div className={classes.toolbar}>
       <TextInput
         ref={input}
         className={classes.search}
         type="search"
-        aria-label={t('tree.search')}
-        placeholder={t('tree.searchHint')}
+        aria-label="Search the topics"
+        placeholder="Text, or a filter with + and #"
         leftSection={<IconSearch size={15} stroke={1.5} />}
         spellCheck={false}
         value={tree.query}
@@ -134,13 +130,13 @@ function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }
         </Text>
       </Tooltip>
       <Group gap={2} wrap="nowrap" ml="auto">
-        <IconButton label={t('tree.openAll')} onClick={() => tree.openAll(true)}>
+        <IconButton label="Open all" onClick={() => tree.openAll(true)}>
           <IconFolderOpen {...ICON} />
         </IconButton>
-        <IconButton label={t('tree.closeAll')} onClick={() => tree.openAll(false)}>
+        <IconButton label="Close all" onClick={() => tree.openAll(false)}>
           <IconFold {...ICON} />
         </IconButton>
-        <IconButton label={t('tree.clear')} onClick={() => tree.clear()}>
+        <IconButton label="Empty the tree" onClick={() => tree.clear()}>
           <IconTrash {...ICON} />
         </IconButton>
       </Group>
@@ -154,7 +150,7 @@ function NotShown({ tree }: { readonly tree: TopicTree }) {
   if (count === 0) return null;
   return (
     <Text size="xs" c="var(--mantine-color-error)" className={classes.notShown} role="status">
-      {t('tree.notShown', { count, shown: formatCount(count) })}
+      {`The tree is full: ${formatCount(count)} ${plural(count, 'message of another topic is', 'messages of other topics are')} in Messages alone.`}
     </Text>
   );
 }
@@ -168,13 +164,17 @@ function Nothing({ profile, tree }: Pick<TopicsProps, 'profile' | 'tree'>) {
         <EmptyState
           size="sm"
           icon={<IconBinaryTree2 stroke={1.5} />}
-          title={t('tree.none')}
-          description={t(phase === 'connected' ? 'tree.noneAdvice' : 'tree.noneConnect')}
+          title="No topic yet"
+          description={
+            phase === 'connected'
+              ? 'A topic appears when a message for it comes. Subscribe to # to see them all.'
+              : 'Connect first: the button is at the top.'
+          }
         >
           <SubscribeAll profile={profile} />
         </EmptyState>
       ) : (
-        <EmptyState size="sm" icon={<IconSearch stroke={1.5} />} title={t('tree.noneFound')} />
+        <EmptyState size="sm" icon={<IconSearch stroke={1.5} />} title="No topic fits the search" />
       )}
     </Center>
   );

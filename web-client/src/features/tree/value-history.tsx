@@ -1,21 +1,11 @@
-import { Button, Group, Select, Slider, Text } from '@mantine/core';
+import { Button, Group, Slider, Text } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight, IconPlayerTrackNext } from '@tabler/icons-react';
-import { useMemo } from 'react';
 import type { LoggedMessage } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
-import { Sparkline } from '../../ui/sparkline.tsx';
-import { SPARK_SAMPLES_MAX } from './limits.ts';
-import { sparkNumber } from './spark-number.ts';
 import classes from './tree-view.module.css';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
-
-export const COMPARISONS = ['before', 'last'] as const;
-
-/** The value that another is compared with. */
-export type Comparison = (typeof COMPARISONS)[number];
 
 interface ValueHistoryProps {
   readonly messages: readonly LoggedMessage[];
@@ -23,30 +13,22 @@ interface ValueHistoryProps {
   readonly shown: number;
   /** Whether new messages are shown as they come. */
   readonly isFollowing: boolean;
-  readonly comparison: Comparison;
   readonly onShow: (index: number) => void;
   readonly onFollow: () => void;
-  readonly onCompare: (comparison: Comparison) => void;
 }
 
 /** Goes back through the last values of a topic. */
-export function ValueHistory(props: ValueHistoryProps) {
-  const { messages, shown, isFollowing, comparison, onShow, onFollow, onCompare } = props;
+export function ValueHistory({ messages, shown, isFollowing, onShow, onFollow }: ValueHistoryProps) {
   const last = messages.length - 1;
   const message = messages[shown];
   const nameOf = (index: number): string =>
-    t('tree.valueOf', {
-      number: index + 1,
-      total: messages.length,
-      time: formatTime(messages[index]?.atMs ?? 0),
-    });
+    `${index + 1} of ${messages.length} · ${formatTime(messages[index]?.atMs ?? 0)}`;
   if (message === undefined) return null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form
-    <div className={classes.history} role="group" aria-label={t('tree.history')}>
-      <HistoryLine messages={messages} shown={shown} />
+    <div className={classes.history} role="group" aria-label="The last values">
       <Group gap={6} wrap="nowrap">
-        <IconButton label={t('tree.older')} disabled={shown === 0} onClick={() => onShow(shown - 1)}>
+        <IconButton label="The value before" disabled={shown === 0} onClick={() => onShow(shown - 1)}>
           <IconChevronLeft {...ICON} />
         </IconButton>
         <Slider
@@ -57,10 +39,10 @@ export function ValueHistory(props: ValueHistoryProps) {
           value={shown}
           onChange={onShow}
           label={nameOf}
-          thumbLabel={t('tree.historySlider')}
+          thumbLabel="Which of the last values"
           thumbValueText={nameOf}
         />
-        <IconButton label={t('tree.newer')} disabled={shown === last} onClick={() => onShow(shown + 1)}>
+        <IconButton label="The value after" disabled={shown === last} onClick={() => onShow(shown + 1)}>
           <IconChevronRight {...ICON} />
         </IconButton>
       </Group>
@@ -75,34 +57,9 @@ export function ValueHistory(props: ValueHistoryProps) {
           leftSection={<IconPlayerTrackNext size={14} stroke={1.5} />}
           onClick={onFollow}
         >
-          {t('tree.follow')}
+          Newest
         </Button>
-        <Select
-          ml="auto"
-          w={170}
-          aria-label={t('tree.compareWith')}
-          data={COMPARISONS.map((value) => ({ value, label: t(`tree.comparisons.${value}`) }))}
-          value={comparison}
-          onChange={(value) => onCompare(COMPARISONS.find((known) => known === value) ?? 'before')}
-        />
       </Group>
     </div>
   );
-}
-
-/** The numbers of the last values, where they are numbers, with the one that is shown. */
-function HistoryLine({ messages, shown }: Pick<ValueHistoryProps, 'messages' | 'shown'>) {
-  const first = Math.max(0, Math.min(shown, messages.length - SPARK_SAMPLES_MAX));
-  const { numbers, places } = useMemo(() => {
-    const line: { numbers: number[]; places: number[] } = { numbers: [], places: [] };
-    for (const [index, message] of messages.slice(first, first + SPARK_SAMPLES_MAX).entries()) {
-      const number = sparkNumber(message);
-      if (number === undefined) continue;
-      line.numbers.push(number);
-      line.places.push(first + index);
-    }
-    return line;
-  }, [messages, first]);
-  const marked = places.indexOf(shown);
-  return <Sparkline values={numbers} isLarge {...(marked >= 0 && { marked })} />;
 }

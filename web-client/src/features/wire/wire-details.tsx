@@ -1,11 +1,11 @@
 import { Group, ScrollArea, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { LoggedFrame } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatBytes, formatCount } from '../../ui/format.ts';
+import { formatBytes, formatCount, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
 import { savingOfFrame, usdOfMessages } from './savings.ts';
+import { wireWords } from './strings.ts';
 import { PACKETS_OF_FRAME_MAX, type WireRow } from './wire-rows.ts';
 import classes from './wire-view.module.css';
 
@@ -25,14 +25,14 @@ export function WireDetails({ row, protocolVersion, isGateway, close }: WireDeta
       <Group justify="space-between" px="xs" pt={4} wrap="nowrap">
         {isFrame ? (
           <Text size="sm" fw={650} component="h3">
-            {t('wire.frame', { number: frame.number, kind: t(`wire.kinds.${frame.kind}`) })}
+            {`Frame #${frame.number}: ${wireWords.kinds[frame.kind]}`}
           </Text>
         ) : (
           <Text size="xs" c="dimmed">
-            {t(`wire.${direction}`)}
+            {direction === 'out' ? 'client to server' : 'server to client'}
           </Text>
         )}
-        <IconButton label={t('wire.close')} onClick={close}>
+        <IconButton label="Close the details" onClick={close}>
           <IconX size={16} stroke={1.5} />
         </IconButton>
       </Group>
@@ -48,38 +48,39 @@ export function WireDetails({ row, protocolVersion, isGateway, close }: WireDeta
 }
 
 function whereText({ frame, frameOf }: WireRow): string {
-  if (frame !== undefined)
-    return t('wire.inFrame', { number: frame.number, kind: t(`wire.kinds.${frame.kind}`) });
-  return t(`wire.alone.${typeof frameOf === 'number' ? 'handshake' : (frameOf ?? 'waits')}`);
+  if (frame !== undefined) return `In frame #${frame.number} (${wireWords.kinds[frame.kind]})`;
+  return wireWords.alone[typeof frameOf === 'number' ? 'handshake' : (frameOf ?? 'waits')];
 }
 
 function FrameFacts({ frame }: { readonly frame: LoggedFrame }) {
   const { kind, characters, packets, taken, parts, more } = frame;
   const { billed, alone, saved } = savingOfFrame(frame);
   const messages = (count: number): string =>
-    `${t('wire.messages', { count, shown: formatCount(count) })}, ${usdOfMessages(count)}`;
+    `${plural(count, `${formatCount(count)} message`, `${formatCount(count)} messages`)}, ${usdOfMessages(count)}`;
   const bytes = packets.reduce((sum, { length }) => sum + length, 0);
   const notListed = packets.length - PACKETS_OF_FRAME_MAX;
   const facts = [
-    ['size', t('wire.characters', { size: formatBytes(characters), bytes: formatBytes(bytes) })],
-    ['billed', messages(billed)],
-    ['alone', messages(alone)],
-    ['saved', messages(saved)],
+    ['Size', `${formatBytes(characters)} of text for ${formatBytes(bytes)} of MQTT`],
+    ['Billed', messages(billed)],
+    ['One frame for each packet', messages(alone)],
+    ['Saved', messages(saved)],
   ] as const;
   return (
     <div className={classes.facts}>
       {[
-        t(`wire.explained.${kind}`),
-        taken !== undefined && t('wire.taken', { taken }),
-        parts > 0 && t('wire.parts', { parts }),
-        more && t('wire.more'),
-        packets.length === 0 && t('wire.noPackets'),
-        notListed > 0 && t('wire.morePackets', { count: notListed }),
+        wireWords.explained[kind],
+        taken !== undefined &&
+          `Only ${taken} of the packets were handled; the client sends the others again.`,
+        parts > 0 && `Parts that belong to it: ${parts}.`,
+        more && 'More is waiting, and is fetched next.',
+        packets.length === 0 && 'There is no packet in it.',
+        notListed > 0 &&
+          `${notListed} ${plural(notListed, 'packet of it is', 'packets of it are')} not listed.`,
       ].map((sentence) => sentence !== false && <p key={sentence}>{sentence}</p>)}
       <dl className={classes.factList}>
         {facts.map(([name, value]) => (
           <div key={name}>
-            <dt>{t(`wire.fact.${name}`)}</dt>
+            <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
         ))}

@@ -1,8 +1,7 @@
 import { PRICE_BOOK_DATE, PRICE_BOOK_REGION, priceBook, usdText } from '@apus/cost';
 import { Text } from '@mantine/core';
 import type { GatewayTraffic } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
-import { formatCount } from '../../ui/format.ts';
+import { formatCount, plural } from '../../ui/format.ts';
 import { savingOf, usdOfMessages } from './savings.ts';
 import classes from './wire-view.module.css';
 
@@ -12,26 +11,22 @@ export function WireSums({ traffic }: { readonly traffic: GatewayTraffic }) {
   const { framesSent, framesReceived, packets, pingsAnswered, pubacksDropped } = traffic;
   const isDearer = saved < 0;
   return (
-    <section className={classes.sums} aria-label={t('wire.sums.label')}>
+    <section className={classes.sums} aria-label="All frames of this connection">
       <dl className={classes.figures}>
-        <Figure label={t('wire.sums.frames')} value={formatCount(framesSent + framesReceived)} />
-        <Figure label={t('wire.sums.packets')} value={formatCount(packets)} />
-        <Messages label={t('wire.sums.billed')} count={billed} />
-        <Messages label={t('wire.sums.alone')} count={alone} />
+        <Figure label="Frames" value={formatCount(framesSent + framesReceived)} />
+        <Figure label="Packets in them" value={formatCount(packets)} />
+        <Messages label="Billed" count={billed} />
+        <Messages label="One frame for each packet" count={alone} />
         <Messages
-          label={isDearer ? t('wire.sums.dearer') : t('wire.sums.saved')}
+          label={isDearer ? 'Dearer by' : 'Saved'}
           count={Math.abs(saved)}
-          note={isDearer ? undefined : t('wire.sums.share', { percent: formatCount(share * 100) })}
+          note={isDearer ? undefined : `${formatCount(share * 100)} %`}
         />
       </dl>
       <Text size="xs" c="dimmed">
-        {t('wire.basis', {
-          usd: usdText(priceBook.gatewayMessage.usd),
-          region: PRICE_BOOK_REGION,
-          date: PRICE_BOOK_DATE,
-        })}{' '}
+        {`API Gateway bills each frame, in either direction, once for every 32 KB begun: ${usdText(priceBook.gatewayMessage.usd)} a million (list price, ${PRICE_BOOK_REGION}, ${PRICE_BOOK_DATE}). Handlers, tables and connection time come on top. An emulated gateway bills nothing: this is what the deployment would be billed.`}{' '}
         {pingsAnswered + pubacksDropped > 0 &&
-          t('wire.kept', { pings: formatCount(pingsAnswered), pubacks: formatCount(pubacksDropped) })}
+          `The comparison counts ${formatCount(pingsAnswered)} pings that the transport answered itself (two messages each) and ${formatCount(pubacksDropped)} PUBACK that it left out.`}
       </Text>
     </section>
   );
@@ -44,7 +39,7 @@ interface MessagesProps {
 }
 
 function Messages({ label, count, note }: MessagesProps) {
-  const value = t('wire.messages', { count, shown: formatCount(count) });
+  const value = plural(count, `${formatCount(count)} message`, `${formatCount(count)} messages`);
   return <Figure label={label} value={value} notes={[usdOfMessages(count), note]} />;
 }
 

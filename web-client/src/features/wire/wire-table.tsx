@@ -1,10 +1,10 @@
 import { memo, type ReactNode } from 'react';
 import { summarizePacket } from '../../engine/inspect/inspect-packet.ts';
-import { t } from '../../i18n/index.ts';
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { LogTable, type RowPlace, rowProps } from './log-table.tsx';
 import { savingOfFrame } from './savings.ts';
+import { wireWords } from './strings.ts';
 import { packetsText, type WireRow } from './wire-rows.ts';
 import classes from './wire-table.module.css';
 
@@ -31,8 +31,8 @@ export function WireTable({ rows, protocolVersion, isGateway, selected, ...does 
   return (
     <LogTable
       items={rows}
-      label={t('wire.table')}
-      columns={columns.map((column) => [column, t(`wire.columns.${column}`)])}
+      label="What went over the wire, newest first"
+      columns={columns.map((column) => [column, wireWords.columns[column]])}
       classes={classes}
       door={isGateway ? 'gateway' : 'node'}
       isSelected={({ key }) => key === selected?.key}
@@ -75,7 +75,7 @@ const Row = memo(function Row({ row, earlier, columns, protocolVersion, onSelect
       {columns.map((column) => (
         <span role="gridcell" data-column={column} key={column}>
           {column === 'direction' ? (
-            <span role="img" aria-label={t(`wire.${direction}`)}>
+            <span role="img" aria-label={direction === 'out' ? 'client to server' : 'server to client'}>
               {direction === 'out' ? '→' : '←'}
             </span>
           ) : (
@@ -96,7 +96,7 @@ function frameCells({ atMs, frame }: WireRow): Cells {
   return {
     number: `#${number}`,
     time: formatTime(atMs),
-    kind: t(`wire.kinds.${kind}`),
+    kind: wireWords.kinds[kind],
     summary: packetsText(packets),
     size: formatBytes(characters),
     billed: formatCount(billed),
@@ -114,7 +114,7 @@ function packetCells(
   return {
     // The row of its frame has the number and the time.
     ...(frame === undefined && {
-      number: typeof frameOf === 'number' ? `#${frameOf}` : t(`wire.aloneShort.${frameOf ?? 'waits'}`),
+      number: typeof frameOf === 'number' ? `#${frameOf}` : wireWords.aloneShort[frameOf ?? 'waits'],
       time: formatTime(atMs),
     }),
     since: earlier === undefined ? '' : `+${formatDuration(atMs - earlier.atMs)}`,

@@ -3,11 +3,10 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowsExchange } from '@tabler/icons-react';
 import { useCallback, useMemo, useState } from 'react';
 import type { ConnectionProfile, FrameLog, LiveConnection, PacketLog } from '../../engine/types.ts';
-import { t } from '../../i18n/index.ts';
 import { useActiveConnection, useActiveProfile, useLogChanges, useStatus } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
-import { formatBytes, formatCount } from '../../ui/format.ts';
+import { formatBytes, formatCount, plural } from '../../ui/format.ts';
 import { LogCount, LogTools } from '../../ui/log-tools.tsx';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { WireDetails } from './wire-details.tsx';
@@ -18,9 +17,9 @@ import classes from './wire-view.module.css';
 
 /** The boxes above the table, by what they hide. */
 const BOXES = [
-  ['hidesDelivery', 'delivery'],
-  ['hidesPings', 'pings'],
-  ['hidesEmptyFrames', 'emptyFrames'],
+  ['hidesDelivery', 'PUBLISH and acknowledgements'],
+  ['hidesPings', 'Pings'],
+  ['hidesEmptyFrames', 'Frames without packets'],
 ] as const;
 
 /** What went over the wire: packets, and at the gateway door the frames that they shared and their bill. */
@@ -57,17 +56,17 @@ function Wire({ connection: { packets, frames }, profile }: WireProps) {
   );
   const shown = { rows, packets, frames, held };
   return (
-    <section className={classes.view} aria-label={t('wire.title')}>
+    <section className={classes.view} aria-label="Wire">
       <div className={classes.toolbar}>
         <Title order={2} size="sm">
-          {t('wire.title')}
+          Wire
         </Title>
         {BOXES.map(
           ([hidden, label]) =>
             (isGateway || hidden !== 'hidesEmptyFrames') && (
               <Checkbox
                 key={hidden}
-                label={t(`wire.${label}`)}
+                label={label}
                 checked={!hides[hidden]}
                 onChange={(event) => {
                   setHeld(undefined);
@@ -81,8 +80,8 @@ function Wire({ connection: { packets, frames }, profile }: WireProps) {
           count={!isGateway && <Count {...shown} />}
           isHeld={held !== undefined}
           toggle={toggle}
-          pauseLabel={t(held === undefined ? 'wire.pause' : 'wire.resume')}
-          clearLabel={t('wire.clear')}
+          pauseLabel={held === undefined ? 'Pause' : 'Resume'}
+          clearLabel="Clear the timeline"
           clear={() => {
             setHeld(undefined);
             packets.clear();
@@ -140,16 +139,16 @@ function Body({ protocolVersion, isGateway, onHold, ...shown }: BodyProps) {
         />
       )}
       {!isNarrow && (
-        <aside className={classes.details} aria-label={t('wire.details')}>
+        <aside className={classes.details} aria-label="Packet or frame">
           {details ?? (
             <Text size="xs" c="dimmed" p="md">
-              {t('wire.pick')}
+              Choose a line to see it byte by byte.
             </Text>
           )}
         </aside>
       )}
       {isNarrow && details !== undefined && (
-        <BottomDrawer label={t('wire.details')} onClose={close}>
+        <BottomDrawer label="Packet or frame" onClose={close}>
           {details}
         </BottomDrawer>
       )}
@@ -163,8 +162,8 @@ function Nothing({ isEmpty }: { readonly isEmpty: boolean }) {
       <EmptyState
         size="sm"
         icon={<IconArrowsExchange stroke={1.5} />}
-        title={t(isEmpty ? 'wire.none' : 'wire.noneShown')}
-        description={isEmpty ? t('wire.noneAdvice') : ''}
+        title={isEmpty ? 'Nothing has gone over the wire yet' : 'The boxes above hide all of it'}
+        description={isEmpty ? 'Connect, and see each packet.' : ''}
       />
     </Center>
   );
@@ -175,8 +174,8 @@ function Count(shown: Shown) {
   const { countMax, bytesMax } = shown.packets.limits;
   return (
     <LogCount
-      text={t('wire.count', { count: length, shown: formatCount(length) })}
-      limit={t('wire.limit', { packets: formatCount(countMax), bytes: formatBytes(bytesMax) })}
+      text={plural(length, `${formatCount(length)} packet`, `${formatCount(length)} packets`)}
+      limit={`The newest ${formatCount(countMax)} packets or ${formatBytes(bytesMax)} are kept.`}
     />
   );
 }

@@ -6,7 +6,6 @@ import { FileProblem } from '../../../src/features/transfer/file-problem.ts';
 import { FILE_BYTES_MAX, MESSAGES_MAX } from '../../../src/features/transfer/limits.ts';
 import { type MessageFormat, messagesFile } from '../../../src/features/transfer/messages-file.ts';
 import { readFile, readText } from '../../../src/features/transfer/read-file.ts';
-import { newAmong, subscriptionsFile } from '../../../src/features/transfer/subscriptions-file.ts';
 import { message } from '../message.ts';
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
@@ -131,7 +130,7 @@ test.each<[string, string, Expected]>([
     '{"format": "apus-connections", "version": 1}',
     { key: 'list', values: { name: 'connections' } },
   ],
-  ['an empty list', '{"format": "apus-subscriptions", "version": 1, "subscriptions": []}', { key: 'empty' }],
+  ['an empty list', '{"format": "apus-messages", "version": 1, "messages": []}', { key: 'empty' }],
   [
     'a line that is none',
     '{"topic": "a", "payloadBase64": ""}\n\n{"topic": ',
@@ -150,11 +149,6 @@ test.each<[string, string, Expected]>([
   ['QoS 3', '[{"topic": "a", "payloadText": "", "qos": 3}]', { key: 'qos' }],
   ['no time', '[{"topic": "a", "payloadText": "", "time": "noon"}]', { key: 'time' }],
   ['no payload', '[{"topic": "a"}]', { key: 'payload' }],
-  [
-    'a filter that is none',
-    '{"format": "apus-subscriptions", "version": 1, "subscriptions": [{"filter": "a/#/b"}]}',
-    { key: 'filter', place: { kind: 'entry', number: 1 } },
-  ],
   [
     'a connection without URL',
     '{"format": "apus-connections", "version": 1, "connections": [{"url": "ws://a/"}, {"name": "b"}]}',
@@ -231,13 +225,4 @@ describe('connections', () => {
       connections: [{ profile: { name: 'shared' } }],
     });
   });
-});
-
-test('subscriptions come back, and those that are there already stay as they are', () => {
-  const known = newSubscription('a/#');
-  const other = { ...newSubscription('b/+'), alias: 'other', qos: 2 as const };
-  const content = readText(subscriptionsFile([known, other, other]));
-  const read = content.type === 'subscriptions' ? content.subscriptions : [];
-  expect(read).toMatchObject([{ filter: 'a/#' }, { filter: 'b/+', alias: 'other', qos: 2 }, {}]);
-  expect(newAmong(read, [known])).toMatchObject([{ filter: 'b/+' }]);
 });

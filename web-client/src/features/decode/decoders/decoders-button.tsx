@@ -1,6 +1,5 @@
 import { IconBraces } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { t } from '../../../i18n/index.ts';
 import { IconButton } from '../../../ui/icon-button.tsx';
 
 const DecodersDialog = lazy(async () => ({
@@ -12,7 +11,7 @@ export function DecodersButton({ topic }: { readonly topic: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <IconButton label={t('decode.decoders.open')} onClick={() => setOpen(true)}>
+      <IconButton label="Decoders by topic filter" onClick={() => setOpen(true)}>
         <IconBraces size={16} stroke={1.5} />
       </IconButton>
       {isOpen && (

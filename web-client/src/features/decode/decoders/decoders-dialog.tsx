@@ -1,6 +1,5 @@
 import { Alert, Modal, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { t } from '../../../i18n/index.ts';
 import { IconButton } from '../../../ui/icon-button.tsx';
 import { AddDecoder } from './add-decoder.tsx';
 import classes from './decoders-dialog.module.css';
@@ -22,15 +21,17 @@ export function DecodersDialog({ topic, close }: DecodersDialogProps) {
       opened
       size="lg"
       onClose={close}
-      title={t('decode.decoders.title')}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
+      title="Decoders by topic filter"
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="sm">
         <Text size="xs" c="dimmed">
-          {t('decode.decoders.explain')} {t('decode.decoders.builtIn')}
+          Payloads of these topics are decoded as the Protobuf messages that you name here: in Messages and
+          Topics, for JSONPath and for charts. The first filter that matches counts. They stay in this
+          browser.
         </Text>
         {rules.length === 0 ? (
-          <Text size="sm">{t('decode.decoders.none')}</Text>
+          <Text size="sm">There is no decoder yet.</Text>
         ) : (
           <ul className={classes.rules}>
             {rules.map((rule) => (
@@ -46,22 +47,22 @@ export function DecodersDialog({ topic, close }: DecodersDialogProps) {
 
 function Rule({ rule }: { readonly rule: DecoderRule }) {
   const loaded = useDecoders((state) => state.loaded.get(rule.id));
-  const { filter, kind, messageType, schemas } = rule;
-  const details = [t(`decode.formats.${kind}`), messageType, schemas.map(({ name }) => name).join(', ')];
+  const { filter, messageType, schemas } = rule;
+  const details = ['Protobuf', messageType, schemas.map(({ name }) => name).join(', ')];
   return (
     <li>
       <div className={classes.rule}>
         <code>{filter}</code>
         <Text size="xs" c="dimmed">
-          {details.filter((detail) => detail !== '').join(' · ')}
+          {details.join(' · ')}
         </Text>
-        <IconButton label={t('decode.decoders.remove', { filter })} onClick={() => void removeRule(rule.id)}>
+        <IconButton label={`Remove the decoder of ${filter}`} onClick={() => void removeRule(rule.id)}>
           <IconTrash size={16} stroke={1.5} />
         </IconButton>
       </div>
       {loaded?.state === 'failed' && (
         <Alert color="red" variant="light" p="xs">
-          {t('decode.decoders.failed', { filter, problem: loaded.problem })}
+          {`The decoder of ${filter} cannot be used: ${loaded.problem}`}
         </Alert>
       )}
     </li>

@@ -1,7 +1,7 @@
 import { matches } from '@apus/mqtt/topic';
 import { create } from 'zustand';
 import { database } from '../../../state/database.ts';
-import { BUILT_IN_RULE, DECODER_KINDS, type DecoderRule, type PayloadDecoder } from './rules.ts';
+import type { DecoderRule, PayloadDecoder } from './rules.ts';
 
 /** A rule's decoder, if it is loaded. */
 export type LoadedDecoder =
@@ -26,8 +26,8 @@ const ruleOfTopic = new Map<string, DecoderRule | undefined>();
 export function replaceRules(rules: readonly DecoderRule[]): void {
   ruleOfTopic.clear();
   const before = useDecoders.getState();
-  const kept = [...before.loaded].filter(
-    ([id]) => id === BUILT_IN_RULE.id || rules.some((rule) => rule.id === id && before.rules.includes(rule)),
+  const kept = [...before.loaded].filter(([id]) =>
+    rules.some((rule) => rule.id === id && before.rules.includes(rule)),
   );
   useDecoders.setState({ rules, loaded: new Map(kept) });
 }
@@ -36,7 +36,7 @@ export function replaceRules(rules: readonly DecoderRule[]): void {
 export function ruleFor(topic: string): DecoderRule | undefined {
   if (ruleOfTopic.has(topic)) return ruleOfTopic.get(topic);
   const { rules } = useDecoders.getState();
-  const found = [...rules, BUILT_IN_RULE].find(({ filter }) => matches(filter, topic));
+  const found = rules.find(({ filter }) => matches(filter, topic));
   if (ruleOfTopic.size >= TOPICS_MAX) ruleOfTopic.clear();
   ruleOfTopic.set(topic, found);
   return found;
@@ -46,8 +46,8 @@ export function ruleFor(topic: string): DecoderRule | undefined {
 export function load(rule: DecoderRule): void {
   if (useDecoders.getState().loaded.has(rule.id)) return;
   note(rule, { state: 'loading' });
-  void import('./load-decoder.ts')
-    .then(({ loadDecoder }) => loadDecoder(rule))
+  void import('./protobuf.ts')
+    .then(({ protobufDecoder }) => protobufDecoder(rule.schemas, rule.messageType))
     .then(
       (decode) => note(rule, { state: 'ready', decode }),
       (error: Error) => note(rule, { state: 'failed', problem: error.message }),
@@ -67,17 +67,14 @@ export function readyDecoder(topic: string): PayloadDecoder | undefined {
 /** Nothing if the rule has been deleted meanwhile. */
 function note(rule: DecoderRule, decoder: LoadedDecoder): void {
   const { rules, loaded } = useDecoders.getState();
-  if (rule !== BUILT_IN_RULE && !rules.includes(rule)) return;
+  if (!rules.includes(rule)) return;
   useDecoders.setState({ loaded: new Map(loaded).set(rule.id, decoder) });
 }
 
 /** Reads the decoders that this browser remembers. */
 async function restoreRules(): Promise<void> {
   const stored = await (await database()).getAllFromIndex('decoders', 'atMs');
-  const rules = stored.flatMap(({ atMs: _atMs, kind, ...rule }) => {
-    const known = DECODER_KINDS.find((one) => one === kind);
-    return known === undefined ? [] : [{ ...rule, kind: known }];
-  });
+  const rules = stored.map(({ atMs: _atMs, ...rule }) => rule);
   if (rules.length > 0) replaceRules([...rules, ...useDecoders.getState().rules]);
 }
 

@@ -1,5 +1,4 @@
-import { loadDecoder } from './load-decoder.ts';
-import { type DecoderKind, SCHEMA_CHARACTERS_MAX, SCHEMA_FILES_MAX, type SchemaFile } from './rules.ts';
+import { SCHEMA_CHARACTERS_MAX, SCHEMA_FILES_MAX, type SchemaFile } from './rules.ts';
 
 /** The dropped files together with earlier ones of other names; or the name of the one that is too large. */
 export async function readSchemaFiles(
@@ -17,17 +16,12 @@ export async function readSchemaFiles(
 
 /** The contents of a schema, or the fault in it. */
 export async function checkSchema(
-  kind: DecoderKind,
   files: readonly SchemaFile[],
 ): Promise<{ readonly messageTypes: readonly string[]; readonly problem: string }> {
   try {
-    if (kind === 'protobuf') {
-      const { readProtobufSchema } = await import('./protobuf.ts');
-      const { messageTypes } = readProtobufSchema(files);
-      return { messageTypes, problem: messageTypes.length === 0 ? 'There is no message in it.' : '' };
-    }
-    await loadDecoder({ id: '', filter: '', kind, schemas: files.slice(-1), messageType: '' });
-    return { messageTypes: [], problem: '' };
+    const { readProtobufSchema } = await import('./protobuf.ts');
+    const { messageTypes } = readProtobufSchema(files);
+    return { messageTypes, problem: messageTypes.length === 0 ? 'There is no message in it.' : '' };
   } catch (error) {
     return { messageTypes: [], problem: (error as Error).message };
   }

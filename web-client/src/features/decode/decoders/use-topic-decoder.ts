@@ -1,7 +1,6 @@
 import { useCallback, useEffect } from 'react';
 import { type Decoded, decodePayload, decodeWith, type FormatChoice } from '../decode.ts';
 import { load, ruleFor, useDecoders } from './registry.ts';
-import { BUILT_IN_RULE } from './rules.ts';
 
 /** How payloads of a topic are decoded: by the user's choice, by the decoder of a matching filter, or by detection. */
 export function useTopicDecoder(
@@ -17,13 +16,11 @@ export function useTopicDecoder(
   }, [rule]);
   return useCallback(
     (payload) => {
-      const detected = (): Decoded => decodePayload(payload, choice, { contentType });
-      if (rule === undefined || loaded === undefined || loaded.state === 'loading') return detected();
+      if (rule === undefined || loaded === undefined || loaded.state === 'loading')
+        return decodePayload(payload, choice, { contentType });
       if (loaded.state === 'failed') return { ...decodePayload(payload, 'hex'), problem: loaded.problem };
-      const decoded = decodeWith(loaded.decode, rule.kind, payload, topic);
-      // No rule applies there: the format of another payload is detected.
-      return rule === BUILT_IN_RULE && decoded.problem !== '' ? detected() : decoded;
+      return decodeWith(loaded.decode, payload);
     },
-    [rule, loaded, choice, contentType, topic],
+    [rule, loaded, choice, contentType],
   );
 }

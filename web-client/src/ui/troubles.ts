@@ -1,6 +1,5 @@
 /** Errors besides reason codes, with advice. */
 export const troubles = {
-  unknownReason: { title: 'Reason code {{code}}', advice: 'MQTT does not know this code.' },
   closed: {
     title: 'The connection was closed ({{code}})',
     advice: 'The server or something on the way closed the WebSocket. It gave no reason.',
