@@ -47,20 +47,29 @@ export function textsFrom(
   apiKey: string,
   defaults: object = {},
 ): WorkerTexts {
-  const ofFile = configuration === undefined ? {} : (JSON.parse(textOf(configuration)) as object);
+  const ofFile = configuration === undefined ? {} : objectIn(configuration);
   const own = secretFile === undefined ? undefined : { authenticators: [{ jwt: { secretFile } }] };
   const asked = identity === undefined ? own && JSON.stringify(own) : textOf(identity);
-  const texts = {
-    CONFIGURATION: JSON.stringify({ ...defaults, ...ofFile }),
-    API_KEY: apiKey,
-    ...(asked !== undefined && { IDENTITY: asked, FILES: JSON.stringify(filesIn(asked)) }),
-  };
   try {
+    const texts = {
+      CONFIGURATION: JSON.stringify({ ...defaults, ...ofFile }),
+      API_KEY: apiKey,
+      ...(asked !== undefined && { IDENTITY: asked, FILES: JSON.stringify(filesIn(asked)) }),
+    };
     readConfiguration(texts);
+    return texts;
   } catch (error) {
     throw error instanceof ConfigurationError ? new SettingsError(error.message) : error;
   }
-  return texts;
+}
+
+function objectIn(path: string): object {
+  const text = textOf(path);
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    throw new SettingsError(`${path} is no JSON.`);
+  }
 }
 
 /** The text of each file that a configuration of identities names: an object has no files. */
