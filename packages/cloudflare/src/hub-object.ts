@@ -40,6 +40,7 @@ export class HubObject {
   /** Opens the connection of a request. */
   connect(request: Request, peer: HubPeer): Response {
     if (this.hub.connections >= SOCKETS_MAX) return new Response('This hub has no room.', { status: 503 });
+    if (this.hub.isBanned(peer)) return new Response('This address has been banned.\n', { status: 403 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.#state.acceptWebSocket(server);
     this.hub.accepted(server, peer);

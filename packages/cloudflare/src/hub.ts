@@ -126,6 +126,11 @@ export class Hub {
     return { allowedOrigins, handshakes: access.handshakes };
   }
 
+  /** Whether the address of a client is banned: it gets no socket. A ban of its name is told in CONNACK. */
+  isBanned({ host }: Peer): boolean {
+    return this.#bans.banOnHost(host) !== undefined;
+  }
+
   /** A client has completed its handshake. */
   accepted(socket: ObjectSocket, peer: Peer): void {
     this.#links.accepted(socket, peer);

@@ -36,7 +36,9 @@ export class TestHub extends HubObject {
     const { pathname } = new URL(request.url);
     const [, , root] = pathname.split('/');
     if (root === 'mqtt') {
-      const peer = await admit(request, this.hub.handshake);
+      // Cloudflare's network says where a client is.
+      const headers = [...request.headers, ['cf-connecting-ip', '127.0.0.1']] as [string, string][];
+      const peer = await admit(new Request(request, { headers }), this.hub.handshake);
       return peer instanceof Response ? peer : this.connect(request, peer);
     }
     if (root === 'api') return await this.hub.answer(...apiCall(request));
