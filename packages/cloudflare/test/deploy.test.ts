@@ -113,6 +113,17 @@ it('says what is wrong', async () => {
     'needs Node.js 22 or later; this is 20.20.2.',
   );
   await expect(deploy(['--data', data, '--name', 'A B'], NODE)).rejects.toThrow('--name has small letters');
+  mkdirSync(data, { recursive: true });
+  const file = join(data, 'given.json');
+  for (const [flag, text, sentence] of [
+    ['--identity', '{"authenticators": [{"jwt": {"keySetUrl": "x"}}]}', 'has no field "keySetUrl"'],
+    ['--identity', '{"authenticators": [{"users": {"file": "none.json"}}]}', 'A file cannot be read'],
+    ['--configuration', '{', 'given.json is no JSON.'],
+    ['--configuration', '{"port": 1}', 'CONFIGURATION has no field "port".'],
+  ] as const) {
+    writeFileSync(file, text);
+    await expect(deploy(['--data', data, flag, file], NODE)).rejects.toThrow(sentence);
+  }
   await expect(deploy(['--nothing'], NODE)).rejects.toThrow("Unknown option '--nothing'");
   await expect(deploy(['--data', data], NODE)).rejects.toThrow('wrangler deploy has failed');
 });
