@@ -13,7 +13,7 @@ import { expect, vi } from 'vitest';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 export const KEY = 'a-key-of-the-api-that-is-long-enough';
-const SECRET = 'a secret of at least thirty-two bytes';
+export const SECRET = 'a secret of at least thirty-two bytes';
 /** No password has it. */
 export const HASH = `scrypt:16384:8:1:${'A'.repeat(22)}:${'A'.repeat(43)}`;
 const PLACE = { where: 'rules.json', directory: '.', environment: {}, nowMs: Date.now() };
@@ -82,28 +82,12 @@ export async function startFurnishedNode(tenants: readonly string[]): Promise<Fu
     ),
   });
   const clients: MqttClient[] = [];
-  const tokenFor = async (tenant: string): Promise<string> =>
-    await new SignJWT({ sub: 'ann', jti: 't-1', tenant, publish: ['#', '$presence/#'], subscribe: ['#'] })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setIssuedAt()
-      .setExpirationTime('1h')
-      .sign(new TextEncoder().encode(SECRET));
   const base = new URL('/api/v5', node.httpUrl).href;
   const furnished: FurnishedNode = {
     ...{ node, base, tokenFor, target: 400 as const },
     async furnish(tenant) {
-      const client = await mqtt.connectAsync(node.url, {
-        ...{ protocolVersion: 5, clientId: 'ann', username: 'ann', password: await tokenFor(tenant) },
-        clean: false,
-        properties: { sessionExpiryInterval: 300 },
-        will: { topic: 'gone', payload: Buffer.from('ann'), qos: 0, retain: false },
-      });
-      client.on('error', () => {});
+      const client = await connectAnn(node.url, await tokenFor(tenant));
       clients.push(client);
-      await client.subscribeAsync(['news/#', '$share/g/work/+'], { qos: 1 });
-      await client.publishAsync('$presence/room/ann', 'here', { qos: 1 });
-      await client.publishAsync('state', 'kept', { qos: 1, retain: true });
-      await client.publishAsync('chat/a', 'said', { qos: 1 });
       for (const one of ['one', 'two', 'three'])
         await client.publishAsync('hooked/a', one, { qos: 1, properties: { userProperties: { a: 'b' } } });
       const headers = { authorization: `Bearer ${KEY}`, 'apus-tenant': tenant };
@@ -130,8 +114,38 @@ export async function startFurnishedNode(tenants: readonly string[]): Promise<Fu
   return furnished;
 }
 
+export async function tokenFor(tenant: string): Promise<string> {
+  return await new SignJWT({
+    sub: 'ann',
+    jti: 't-1',
+    tenant,
+    publish: ['#', '$presence/#'],
+    subscribe: ['#'],
+  })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(SECRET));
+}
+
+/** A client with subscriptions that is in a room, and has published for each kind of message that is kept. */
+export async function connectAnn(url: string, token: string): Promise<MqttClient> {
+  const client = await mqtt.connectAsync(url, {
+    ...{ protocolVersion: 5, clientId: 'ann', username: 'ann', password: token },
+    clean: false,
+    properties: { sessionExpiryInterval: 300 },
+    will: { topic: 'gone', payload: Buffer.from('ann'), qos: 0, retain: false },
+  });
+  client.on('error', () => {});
+  await client.subscribeAsync(['news/#', '$share/g/work/+'], { qos: 1 });
+  await client.publishAsync('$presence/room/ann', 'here', { qos: 1 });
+  await client.publishAsync('state', 'kept', { qos: 1, retain: true });
+  await client.publishAsync('chat/a', 'said', { qos: 1 });
+  return client;
+}
+
 /** A client that misses a message, and does not fetch another one. */
-async function lagBehind(url: string, publisher: MqttClient, token: string): Promise<void> {
+export async function lagBehind(url: string, publisher: MqttClient, token: string): Promise<void> {
   const client = await mqtt.connectAsync(url, {
     ...{ protocolVersion: 5, clientId: 'ann-lagging', username: 'ann', password: token, clean: false },
     properties: { sessionExpiryInterval: 300, maximumPacketSize: 60 },

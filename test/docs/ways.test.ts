@@ -14,7 +14,7 @@ const SENDS =
 const WRAPPERS = [
   'packages/aws/src/posts/posting-connections.ts',
   'packages/door/src/tracing/traced.ts',
-  'packages/node/src/traffic-meter.ts',
+  'packages/door/src/traffic-meter.ts',
 ];
 
 test.each([

@@ -51,12 +51,35 @@ export async function openObjectDoor(options: DoorOptions): Promise<Door> {
   };
   const body = JSON.stringify({ ...given, remote: remoteOf(name, options) }, asText);
   await fetch(`http://${base}/options`, { method: 'POST', body });
+  const api = await openApi(`http://${base}`);
   return {
     name: 'object',
     url: `ws://${base}/mqtt`,
-    httpUrl: `http://${base}`,
-    stop: () => close(name, `http://${base}`),
+    httpUrl: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+    async stop() {
+      api.closeAllConnections();
+      api.close();
+      await close(name, `http://${base}`);
+    },
   };
+}
+
+/** Passes requests of the HTTP API on to one hub, whose path is below that of its name: a test asks at the root. */
+async function openApi(base: string): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { 'content-type': type = '', 'apus-tenant': tenant = 'default' } = request.headers;
+    const answer = await fetch(`${base}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: { 'content-type': type, 'apus-tenant': String(tenant) },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
 }
 
 /** The text of each file that a configuration names. */

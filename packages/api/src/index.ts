@@ -19,6 +19,7 @@ export {
   dropFigures,
   fitsClient,
   type KnownClient,
+  type KnownDoor,
 } from './handlers/clients.ts';
 export type { FigureFacts } from './handlers/figures.ts';
 export { type Facts, HANDLERS } from './handlers/index.ts';

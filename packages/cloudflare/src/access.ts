@@ -7,6 +7,7 @@ import {
 } from '@apus/broker';
 import type { Scheduler } from '@apus/door';
 import {
+  type ChainContext,
   ConfigurationError,
   createAuthorizer,
   createChain,
@@ -18,6 +19,7 @@ import {
   tokenMethods,
 } from '@apus/identity';
 import type { HubOptions } from './options.ts';
+import { ownTenant, ownTenantOnly } from './own-tenant.ts';
 
 /** The clients that may connect to a hub, and their rules. */
 export interface Access {
@@ -34,7 +36,7 @@ const TENANT = 'default';
 /** Accepts every client. A user name that was not checked is no identity. */
 const anonymous: Authenticator = { authenticate: () => ({ tenant: TENANT, name: '' }) };
 
-const everythingAllowed: Authorizer = {
+export const everythingAllowed: Authorizer = {
   allowsEverything: true,
   mayPublish: () => true,
   maySubscribe: () => true,
@@ -45,7 +47,7 @@ export function openAccess(options: HubOptions, clock: Scheduler, log: Log): Acc
   const { identity, files = {}, authenticator, authorizer, authenticationMethods = [] } = options;
   if (identity !== undefined) return openChain(identity, files, clock, log);
   return {
-    authenticator: authenticator ?? anonymous,
+    authenticator: ownTenant(authenticator ?? anonymous),
     // An authenticated client may do what rules allow, and nothing else [SEC-RULES-7].
     authorizer: authorizer ?? (authenticator === undefined ? everythingAllowed : rulesAuthorizer),
     authenticationMethods,
@@ -53,29 +55,31 @@ export function openAccess(options: HubOptions, clock: Scheduler, log: Log): Acc
   };
 }
 
-function openChain(
-  identity: IdentityConfiguration,
-  files: Readonly<Record<string, string>>,
-  clock: Scheduler,
-  log: Log,
-): Access {
+type Files = Readonly<Record<string, string>>;
+
+/** What the parts of a configuration of identities are made with. */
+export function chainContext(files: Files, clock: Scheduler, log: Log): ChainContext {
   const readFile = (path: string): string => {
     const text = Object.hasOwn(files, path) ? files[path] : undefined;
     if (text === undefined) throw new ConfigurationError(`The text of ${path} has not been deployed.`);
     return text;
   };
-  const timers = clock;
-  const chain = createChain(identity, {
-    ...{ clock, log, timers, readFile },
+  return {
+    ...{ clock, log, timers: clock, readFile },
     limiter: new GuessLimiter(clock),
     usersFile: (path) => parseUsers(readFile(path), path),
-  });
+  };
+}
+
+function openChain(identity: IdentityConfiguration, files: Files, clock: Scheduler, log: Log): Access {
+  const context = chainContext(files, clock, log);
+  const chain = createChain(identity, context);
   const withTokens = takesTokens(identity);
   const { authorization, cookie } = identity;
   return {
-    authenticator: chain,
-    authorizer: createAuthorizer(authorization, { clock, log, timers }, chain.authorizer),
-    authenticationMethods: withTokens ? tokenMethods(chain) : [],
+    authenticator: ownTenant(chain),
+    authorizer: createAuthorizer(authorization, { clock, log, timers: clock }, chain.authorizer),
+    authenticationMethods: withTokens ? tokenMethods(chain).map(ownTenantOnly) : [],
     handshakes: withTokens ? new Handshakes({ chain, cookie, allowsPassword: true }) : undefined,
   };
 }

@@ -1,7 +1,9 @@
-import { admit, subprotocolOf } from './handshake.ts';
+import { apiNoteIn, connectNoteIn } from './front-note.ts';
+import { MQTT_PATH, subprotocolOf } from './handshake.ts';
 import { Hub } from './hub.ts';
 import { SOCKETS_MAX } from './limits.ts';
 import type { HubOptions } from './options.ts';
+import type { HubPeer } from './own-tenant.ts';
 import type { ObjectSocket, ObjectState } from './platform.ts';
 
 declare const WebSocketPair: new () => { 0: ObjectSocket; 1: ObjectSocket };
@@ -28,11 +30,17 @@ export class HubObject {
     return this.#hub;
   }
 
-  /** Opens the connection of a request, or refuses it. */
-  async connect(request: Request): Promise<Response> {
-    const peer = await admit(request, this.hub.handshake);
-    if (peer instanceof Response) return peer;
+  /** A request of the Worker in front, which has checked what it carries. */
+  async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname !== MQTT_PATH)
+      return await this.hub.answer(request, apiNoteIn(request));
+    return this.connect(request, connectNoteIn(request));
+  }
+
+  /** Opens the connection of a request. */
+  connect(request: Request, peer: HubPeer): Response {
     if (this.hub.connections >= SOCKETS_MAX) return new Response('This hub has no room.', { status: 503 });
+    if (this.hub.isBanned(peer)) return new Response('This address has been banned.\n', { status: 403 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.#state.acceptWebSocket(server);
     this.hub.accepted(server, peer);

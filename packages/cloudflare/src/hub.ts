@@ -1,3 +1,4 @@
+import { NODE_NAME } from '@apus/api';
 import {
   BanList,
   type Broker,
@@ -8,21 +9,28 @@ import {
   type Ports,
 } from '@apus/broker';
 import {
+  type ApiSources,
+  BanKeeper,
+  createTrafficMeter,
   DELAYED_LIMITS,
   DropMeter,
   KeptMessages,
   LinkConnections,
   LocalDelayedMessages,
   LocalTimers,
+  meteredBroker,
+  meteredConnections,
   PresenceTicker,
   RateQuota,
 } from '@apus/door';
 import { type ComposedStores, composeStores, GatedWriter } from '@apus/store-disk';
 import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/store-memory';
 import { AlarmClock, awakeScheduler } from './alarm-clock.ts';
+import { HubApi } from './api/hub-api.ts';
+import type { ApiNote } from './front-note.ts';
 import type { HandshakeOptions } from './handshake.ts';
 import { HubTimers } from './hub-timers.ts';
-import { MEMORY_BYTES_MAX, WILL_GRACE_SECONDS } from './limits.ts';
+import { MEMORY_BYTES_MAX, SOCKETS_MAX, WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
 import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
@@ -49,6 +57,13 @@ export class Hub {
   readonly #keepAlive: KeepAlive;
   readonly #delays: LocalDelayedMessages;
   readonly #timers: HubTimers;
+  readonly #memory: MemoryBudget;
+  readonly #bans: BanList;
+  readonly #drops: DropMeter;
+  readonly #rates: RateQuota;
+  readonly #meter = createTrafficMeter();
+  readonly #wokenAtMs: number;
+  #api: HubApi | undefined;
   #isScheduled = false;
 
   /**
@@ -73,6 +88,8 @@ export class Hub {
       () => this.#schedule(),
     );
     const memory = memoryBudget(this.#resolved);
+    this.#memory = memory;
+    this.#wokenAtMs = this.#alarm.now();
     this.stores = composeStores({
       ...{ content: records, writer: this.#writer, clock: this.#alarm, memory, streams },
       willGraceSeconds: WILL_GRACE_SECONDS,
@@ -83,16 +100,19 @@ export class Hub {
       kept: new KeptMessages(this.stores.retained, 'delayed', DELAYED_LIMITS),
       ...{ clock: this.#alarm, log, quotas: this.#resolved.quotas.identity },
     });
+    this.#bans = new BanList(this.#alarm, this.stores.banStore.all());
+    this.#drops = new DropMeter(this.#alarm);
+    this.#rates = new RateQuota(this.#resolved.quotas, this.#alarm);
     const local = new LocalTimers(this.#alarm, (due) => void this.#fire(due));
     this.#timers = new HubTimers(local, this.#writer);
-    this.broker = createBroker(this.#ports(memory), this.#resolved.broker);
+    this.broker = meteredBroker(createBroker(this.#ports(memory), this.#resolved.broker), this.#meter);
     if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
     this.#keepAlive = new KeepAlive({
       ...{ clock: this.#alarm, log, connectTimeoutSeconds: limits.connectTimeoutSeconds },
       all: () => this.#links.all(),
     });
     this.#links.open(saved, this.stores, {
-      ...{ broker: this.broker, clock: this.#alarm, log, limits, memory },
+      ...{ broker: this.broker, clock: this.#alarm, log, limits, memory, meter: this.#meter },
       watch: (link) => this.#keepAlive.watch(link),
     });
     this.#timers.restore(this.stores.dueTimers, records);
@@ -104,6 +124,11 @@ export class Hub {
   get handshake(): HandshakeOptions {
     const { access, allowedOrigins } = this.#resolved;
     return { allowedOrigins, handshakes: access.handshakes };
+  }
+
+  /** Whether the address of a client is banned: it gets no socket. A ban of its name is told in CONNACK. */
+  isBanned({ host }: Peer): boolean {
+    return this.#bans.banOnHost(host) !== undefined;
   }
 
   /** A client has completed its handshake. */
@@ -125,6 +150,15 @@ export class Hub {
     this.#links.of(socket)?.closed(why);
   }
 
+  /** Answers a request for the HTTP API. What it writes is committed before. */
+  async answer(request: Request, note: ApiNote): Promise<Response> {
+    this.#alarm.runDue();
+    this.#api ??= new HubApi(this.#sources(), this.#bans, this.#resolved.log);
+    const answer = await this.#api.answer(request, note);
+    this.#settle();
+    return answer;
+  }
+
   alarmRang(): void {
     this.#alarm.rang();
     this.#alarm.runDue();
@@ -134,21 +168,21 @@ export class Hub {
   #ports(memory: MemoryBudget): Ports {
     const { access, streams, quotas, log } = this.#resolved;
     const { authenticator, authorizer, authenticationMethods } = access;
-    const { presenceStore, streamStore, banStore, sessions, subscriptions } = this.stores;
+    const { presenceStore, streamStore, sessions, subscriptions } = this.stores;
     const ticks: PresenceTicker = new PresenceTicker(awakeScheduler, log, (tenant, room) =>
       this.broker.tellRoom(tenant, room),
     );
     return {
       ...this.stores,
       ...{ memory, timers: this.#timers, log, authenticator, authorizer },
-      connections: new LinkConnections(this.#links, this.#alarm),
+      connections: meteredConnections(new LinkConnections(this.#links, this.#alarm), this.#meter),
       presence: { store: presenceStore, ticks },
       ...(streams !== undefined && { streams: { declared: streams, store: streamStore } }),
-      nodeName: 'apus',
-      drops: new DropMeter(this.#alarm),
+      nodeName: NODE_NAME,
+      drops: this.#drops,
       delays: this.#delays,
-      bans: new BanList(this.#alarm, banStore.all()),
-      deliveryQuota: new RateQuota(quotas, this.#alarm),
+      bans: this.#bans,
+      deliveryQuota: this.#rates,
       holdingQuota: new LocalHoldingQuota({
         ...{ quotas, quotasHere: quotas, holdings: sessions.holdings },
         weightOf: (session) => subscriptions.weight(session),
@@ -157,6 +191,23 @@ export class Hub {
       clock: this.#alarm,
       authenticationMethods: new Map(authenticationMethods.map((method) => [method.name, method])),
       randomId: () => crypto.randomUUID().slice(0, 18),
+    };
+  }
+
+  #sources(): ApiSources {
+    const { stores, broker } = this;
+    const { log, streams, quotas, broker: options } = this.#resolved;
+    const clock = this.#alarm;
+    const [links, delays, store] = [this.#links, this.#delays, stores.banStore];
+    return {
+      ...{ nodeName: NODE_NAME, stores, links, broker, clock, streams, quotas },
+      ...{ meter: this.#meter, drops: this.#drops, memory: this.#memory, rates: this.#rates },
+      doorOf: () => 'object',
+      bans: new BanKeeper({ list: this.#bans, ...{ store, stores, broker, links, clock, log, delays } }),
+      payloads: undefined,
+      planOf: () => undefined,
+      uptimeMs: () => clock.now() - this.#wokenAtMs,
+      limits: { ...options.limits, connectionsMax: SOCKETS_MAX },
     };
   }
 

@@ -1,3 +1,5 @@
 /** What the suites of `test/` use of this package beside its exports. */
+
+export { startLocal } from '../command/start-local.ts';
 export { asText, fromText, type RemotePorts } from './object/remote.ts';
-export { newFolder, startWorkerd, type Workerd } from './object/start-workerd.ts';
+export { needsWorkerd, newFolder, startWorkerd, type Workerd } from './object/start-workerd.ts';

@@ -8,6 +8,14 @@ export {
   LOOPBACK_ORIGINS,
   originProblem,
 } from './allowed-origins.ts';
+export { type ApiAnswer, refusal, refusalFor } from './api/answer.ts';
+export { answerHere, answerOf, type HeldRequest, queried } from './api/answer-here.ts';
+export { slowest } from './api/clients.ts';
+export { heldFacts } from './api/facts.ts';
+export { emqxSamples, type FigureSources, metricsOf, statsOf } from './api/metrics.ts';
+export { pageAnswer, pagingOf, sliceOf } from './api/paging.ts';
+export type { ApiSources, ListedStores, PresentMember } from './api/sources.ts';
+export { BanKeeper, type BanKeeperOptions } from './ban-keeper.ts';
 export { LocalDelayedMessages } from './delayed/delayed-messages.ts';
 export { type KeptMessage, KeptMessages } from './delayed/kept-messages.ts';
 export * from './delayed/publish-delayed.ts';
@@ -57,6 +65,7 @@ export {
   UNAUTHORIZED_RATE,
 } from './publish/limits.ts';
 export { NotReached, type Published, type PublishOutcome } from './publish/outcomes.ts';
+export { publishHere } from './publish/publish-here.ts';
 export { createReadingEndpoint, isReading } from './publish/reading.ts';
 export type { FrameContents, FrameQuota, QuotaScope } from './quotas/frame-quota.ts';
 export { BURST_MS, type Charges, RateQuota } from './quotas/rate-quota.ts';
@@ -69,3 +78,10 @@ export { type Scheduler, systemScheduler } from './timers/scheduler.ts';
 export { OtlpExporter } from './tracing/otlp.ts';
 export { deliverySpan, tracedBroker, tracedConnections, tracedSubscriptions } from './tracing/traced.ts';
 export { type Span, Tracer } from './tracing/tracer.ts';
+export {
+  countSent,
+  createTrafficMeter,
+  meteredBroker,
+  meteredConnections,
+  type TrafficMeter,
+} from './traffic-meter.ts';

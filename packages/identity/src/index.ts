@@ -24,6 +24,7 @@ export { Chain } from './chain.ts';
 export { changeUsersFile, usersInFile } from './change-users-file.ts';
 export { createAuthorizer, readAuthorization } from './configuration/authorization.ts';
 export {
+  apiKeySources,
   checkCookieOrigins,
   createChain,
   type IdentityConfiguration,

@@ -11,10 +11,9 @@ import type {
   StreamFeed,
   Timers,
 } from '@apus/broker';
-import type { Scheduler, SharedRates } from '@apus/door';
+import type { ApiAnswer, Scheduler, SharedRates } from '@apus/door';
 import type { TenantStore } from '@apus/identity';
 import type { MemoryBudget, SharedHoldings } from '@apus/store-memory';
-import type { ApiAnswer } from './api/answer.ts';
 import type { Backlog, TenantFilter } from './bridges/bridges.ts';
 import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';

@@ -16,9 +16,12 @@ import {
   KeptMessages,
   LocalDelayedMessages,
   LocalTimers,
+  meteredBroker,
+  meteredConnections,
   PresenceTicker,
   type RateQuota,
   type Tracer,
+  type TrafficMeter,
   tracedBroker,
   tracedConnections,
   tracedSubscriptions,
@@ -35,7 +38,6 @@ import type { ResolvedOptions } from './options.ts';
 import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
 import { SharedDelayedMessages } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
-import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
 import { UsersChanges } from './users-changes.ts';
 
 /** How the broker reaches clients, bridges and other processes. */

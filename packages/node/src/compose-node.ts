@@ -1,20 +1,19 @@
 import type { RequestListener } from 'node:http';
 import { type Facts, NODE_NAME } from '@apus/api';
 import { PRESENCE_GRACE_SECONDS, type SparingLog, STABLE_AFTER_MS, steadyNow } from '@apus/broker';
-import { DropMeter, RateBank, RateQuota } from '@apus/door';
+import { BanKeeper, createTrafficMeter, DropMeter, RateBank, RateQuota } from '@apus/door';
 import { withAsyncApi } from './api/async-api.ts';
 import type { ApiContext } from './api/context.ts';
 import { apiHandlers, factsOf } from './api/handlers.ts';
 import { type Handlers, withApi } from './api/router.ts';
 import { type Access, openAccess } from './auth/access.ts';
-import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { LocalLinks } from './bridges/local-links.ts';
 import { NodeBridges } from './bridges/node-bridges.ts';
 import { BytesBudget } from './bytes-budget.ts';
 import { type Composition, composeBroker } from './compose-broker.ts';
 import { connectionIds } from './connection-ids.ts';
-import { NodeConnections } from './connections.ts';
+import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
 import { guarded } from './guarded-requests.ts';
 import { refuseHandshake } from './handshake.ts';
@@ -38,7 +37,6 @@ import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
 import { NodeTraces } from './traces.ts';
-import { createTrafficMeter } from './traffic-meter.ts';
 import type { NodeUsage } from './usage/node-usage.ts';
 import { openUsage } from './usage/open-usage.ts';
 
@@ -248,10 +246,10 @@ async function createKeepers({
 type ApiParts = Core & Pick<NodeParts, 'banKeeper' | 'tenants' | 'usage'> & { uptimeMs: () => number };
 
 function apiContext(options: ResolvedOptions, parts: ApiParts): ApiContext {
-  const { broker, connections, links, meter, drops, memory, usage, clock, log, uptimeMs, tenants } = parts;
+  const { broker, links, meter, drops, memory, usage, clock, log, uptimeMs, tenants } = parts;
   const { bridges, cluster, observer } = parts;
   return {
-    ...{ broker, connections, links, meter, drops, memory, usage, clock, log, uptimeMs, tenants, observer },
+    ...{ broker, links, meter, drops, memory, usage, clock, log, uptimeMs, tenants, observer },
     startedAtMs: clock.now() - uptimeMs(),
     nodeName: cluster?.nodeName ?? NODE_NAME,
     bridges: (tenant) => bridges?.list(tenant) ?? [],
@@ -260,6 +258,8 @@ function apiContext(options: ResolvedOptions, parts: ApiParts): ApiContext {
     bans: parts.banKeeper,
     usersFiles: parts.access.usersFiles,
     payloads: options.topics?.payloads,
+    planOf: async (tenant) => (await tenants?.register.get(tenant))?.plan,
+    doorOf: (id) => (id.startsWith(CONNECTION_ID_PREFIX) ? 'node' : 'gateway'),
     streams: options.streams,
     quotas: options.quotas,
     rates: parts.rateQuota,

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Log } from '@apus/broker';
-import { refusal } from './api/answer.ts';
+import { refusal } from '@apus/door';
 import { write } from './api/router.ts';
 import { stackOf } from './log.ts';
 import { problemOfHead } from './request-head.ts';

@@ -1,7 +1,6 @@
 export { NODE_NAME } from '@apus/api';
-export type { SharedRates, Spending } from '@apus/door';
+export type { ApiAnswer, SharedRates, Spending } from '@apus/door';
 export { type Scheduler, systemScheduler } from '@apus/door';
-export type { ApiAnswer } from './api/answer.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   Backlog,

@@ -1,5 +1,5 @@
 import type { Broker, Log } from '@apus/broker';
-import type { AliasMemory } from '@apus/door';
+import type { AliasMemory, TrafficMeter } from '@apus/door';
 import type { Cluster } from './cluster.ts';
 import type { NodeLimits } from './limits.ts';
 import type { LongWork } from './long-work.ts';
@@ -9,7 +9,6 @@ import type { Places } from './places.ts';
 import type { LinkRateContext } from './quotas/link-rate.ts';
 import type { ReadingContext } from './reading.ts';
 import type { TcpStreamOptions } from './tcp-stream.ts';
-import type { TrafficMeter } from './traffic-meter.ts';
 import type { WebSocketOptions } from './web-socket/web-socket.ts';
 
 /** The parts that all links of a node share. */

@@ -11,7 +11,15 @@ import {
   type Subscription,
   steadyNow,
 } from '@apus/broker';
-import { ClientTopicAliases, CloseCode, Inbound, TopicAliases, type TurnHandlers, Turns } from '@apus/door';
+import {
+  ClientTopicAliases,
+  CloseCode,
+  countSent,
+  Inbound,
+  TopicAliases,
+  type TurnHandlers,
+  Turns,
+} from '@apus/door';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import type { BytesHolder } from './bytes-budget.ts';
 import type { LinkCluster, LinkContext } from './link-context.ts';
@@ -21,7 +29,6 @@ import { OutboundBuffer, type Sender } from './outbound-buffer.ts';
 import { type Charged, LinkRate } from './quotas/link-rate.ts';
 import { type Reader, Reading } from './reading.ts';
 import { TcpStream } from './tcp-stream.ts';
-import { countSent } from './traffic-meter.ts';
 import type { Transport, Wire } from './transport.ts';
 import type { CountedUsage, LinkTraffic, Used } from './usage/link-usage.ts';
 import type { FrameViolation } from './web-socket/frame-violation.ts';

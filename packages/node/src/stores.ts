@@ -1,59 +1,27 @@
 import {
-  type Awaitable,
   type Ban,
   BanList,
   type BanStore,
   type Clock,
-  type Message,
   type MessageId,
-  type PresenceStore,
-  type QueueStore,
-  type RetainedStore,
-  type SessionRecord,
   type SessionRef,
-  type SessionStore,
   type Stores,
   type StreamDeclarations,
   type StreamStore,
-  type Subscription,
-  type SubscriptionStore,
   type Timer,
 } from '@apus/broker';
-import { createMemoryStores, type HeldMember, type Holdings, type MemoryBudget } from '@apus/store-memory';
+import type { ListedStores } from '@apus/door';
+import { createMemoryStores, type Holdings, type MemoryBudget } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
-/** A member of a room, as operators see it. */
-export type PresentMember = Pick<HeldMember, 'member' | 'now' | 'joinedAtMs' | 'owners'>;
-
 /** Stores of this process: an operator can list everything in them. */
-export interface LocalStores extends Stores {
-  readonly sessions: Omit<SessionStore, 'get'> & {
-    get(tenant: string, clientId: string): SessionRecord | undefined;
-    all(): Iterable<SessionRecord>;
-    readonly holdings: Holdings;
-  };
-  readonly queues: Omit<QueueStore, 'length'> & {
-    length(session: SessionRef): number;
-    bytes(session: SessionRef): number;
-    inflight(session: SessionRef): number;
-    /** The message that its client has not acknowledged for longest. */
-    oldest(session: SessionRef): Message | undefined;
-  };
-  readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
-    list(session: SessionRef): readonly Subscription[];
-    weight(session: SessionRef): number;
-    /** How many sessions there are. */
-    readonly count: number;
-    readonly sharedCount: number;
-  };
-  readonly presenceStore: PresenceStore & {
-    members(tenant: string, room: string): Awaitable<Iterable<PresentMember>>;
-  };
-  readonly retained: RetainedStore & {
-    count(tenant: string): number;
+export interface LocalStores extends Stores, ListedStores {
+  readonly sessions: ListedStores['sessions'] & { readonly holdings: Holdings };
+  readonly queues: ListedStores['queues'] & { bytes(session: SessionRef): number };
+  readonly subscriptions: ListedStores['subscriptions'] & { weight(session: SessionRef): number };
+  readonly presenceStore: ListedStores['presenceStore'];
+  readonly retained: ListedStores['retained'] & {
     bytes(tenant: string): number;
-    /** Counts the retained messages of all tenants. */
-    countAll(): number;
     tenants(): readonly string[];
   };
   /** `stableAfterMs`: handlers of a gateway door publish side by side. */

@@ -1,4 +1,5 @@
 import { type Broker, type Clock, type Log, suspensionOf, TENANT_REMOVED } from '@apus/broker';
+import type { BanKeeper } from '@apus/door';
 import {
   ConfigurationError,
   KnownTenants,
@@ -8,7 +9,6 @@ import {
   TenantRegister,
   type TenantStore,
 } from '@apus/identity';
-import type { BanKeeper } from './ban-keeper.ts';
 import type { LocalStores } from './stores.ts';
 
 /** How many clients were ended. */

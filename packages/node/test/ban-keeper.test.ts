@@ -1,6 +1,6 @@
 import { type Ban, TURN_MS_MAX } from '@apus/broker';
+import { BanKeeper, type BanKeeperOptions } from '@apus/door';
 import { expect, test } from 'vitest';
-import { BanKeeper, type BanKeeperOptions } from '../src/ban-keeper.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 
 test('clients of a banned name are ended in turns, and all of them when the ban is answered [SEC-WORK-6]', async () => {

@@ -12,12 +12,15 @@ import { ApiProblem } from '../problem.ts';
 import type { Client, ClientDetails } from '../schemas/clients.ts';
 import { rfc3339, timeOf } from '../time.ts';
 
+/** The door of a connection. `object`: a Durable Object of Cloudflare. */
+export type KnownDoor = 'node' | 'gateway' | 'object';
+
 /** What a door knows of a client. What is absent is null in the answer. */
 export interface KnownClient {
   readonly clientId: string;
   readonly identity: Identity | undefined;
   /** Null: it is not connected. */
-  readonly door: 'node' | 'gateway' | null;
+  readonly door: KnownDoor | null;
   readonly attachedAtMs: number;
   /** Absent: the door has read a part of it. */
   readonly record?: SessionRecord | undefined;

@@ -39,7 +39,7 @@ const client = {
   connected_at: time('When its newest connection began.'),
   disconnected_at: nullable(time()),
   connected_seconds: nullable(count()),
-  door: nullable(oneOf(['node', 'gateway'], 'Null: it is not connected.')),
+  door: nullable(oneOf(['node', 'gateway', 'object'], 'Null: it is not connected.')),
   ip_address: nullable(text('Of a client at the node door.')),
   port: nullable(count()),
   proto_name: oneOf(['MQTT']),

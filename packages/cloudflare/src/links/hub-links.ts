@@ -40,6 +40,7 @@ export class HubLinks {
   readonly #slow = new Set<ObjectLink>();
   /** Links whose state stands in rows. */
   readonly #spilled = new Set<ConnectionId>();
+  readonly #endedBytes = { receivedBytes: 0, sentBytes: 0 };
   #isSaving = false;
   #isLooking = false;
   #stores: ComposedStores | undefined;
@@ -57,6 +58,16 @@ export class HubLinks {
 
   get size(): number {
     return this.#links.size;
+  }
+
+  /** MQTT bytes of all connections since the object woke. */
+  get bytes(): { readonly receivedBytes: number; readonly sentBytes: number } {
+    const bytes = { ...this.#endedBytes };
+    for (const { traffic } of this.#links.values()) {
+      bytes.receivedBytes += traffic.receivedBytes;
+      bytes.sentBytes += traffic.sentBytes;
+    }
+    return bytes;
   }
 
   get(id: ConnectionId): ObjectLink | undefined {
@@ -166,6 +177,8 @@ export class HubLinks {
   }
 
   #ended(link: ObjectLink): void {
+    this.#endedBytes.receivedBytes += link.traffic.receivedBytes;
+    this.#endedBytes.sentBytes += link.traffic.sentBytes;
     this.#links.delete(link.id);
     this.#bySocket.delete(link.socket);
     this.#slow.delete(link);

@@ -16,8 +16,10 @@ import {
   type BufferedLink,
   ClientTopicAliases,
   CloseCode,
+  countSent,
   Inbound,
   TopicAliases,
+  type TrafficMeter,
   type TurnHandlers,
   Turns,
 } from '@apus/door';
@@ -42,6 +44,7 @@ export interface LinkContext {
   readonly log: Log;
   readonly limits: LinkLimits;
   readonly memory: AliasMemory;
+  readonly meter: TrafficMeter;
   /** The link has bytes to send, or another state to save. */
   changed(link: ObjectLink): void;
   /** Its client has not read what it was sent: `looked` is called until it has. */
@@ -186,6 +189,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
   }
 
   send(packet: Packet, version: ProtocolVersion): void {
+    countSent(this.#context.meter, packet);
     this.push(encodePacket(packet, version));
   }
 

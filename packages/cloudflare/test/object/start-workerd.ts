@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { skipFor } from '../../../../test/support/skips.ts';
-import { buildWorker } from './build-worker.ts';
+import { buildWorker } from '../../command/build-worker.ts';
 
 const ENTRY = fileURLToPath(new URL('test-worker.ts', import.meta.url));
 

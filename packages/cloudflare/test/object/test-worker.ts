@@ -1,5 +1,7 @@
 import unsafe from 'workerd:unsafe';
 import { readIdentity } from '@apus/identity';
+import type { ApiNote } from '../../src/front-note.ts';
+import { admit } from '../../src/handshake.ts';
 import { HubObject, type HubOptions, type ObjectState } from '../../src/index.ts';
 import { fromText, type RemotePorts, withRemote } from './remote.ts';
 
@@ -30,15 +32,29 @@ export class TestHub extends HubObject {
     this.#storage = state.storage;
   }
 
-  async fetch(request: Request): Promise<Response> {
+  override async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (pathname.endsWith('/mqtt')) return this.connect(request);
+    const [, , root] = pathname.split('/');
+    if (root === 'mqtt') {
+      // Cloudflare's network says where a client is.
+      const headers = [...request.headers, ['cf-connecting-ip', '127.0.0.1']] as [string, string][];
+      const peer = await admit(new Request(request, { headers }), this.hub.handshake);
+      return peer instanceof Response ? peer : this.connect(request, peer);
+    }
+    if (root === 'api') return await this.hub.answer(...apiCall(request));
     if (pathname === '/awake') return new Response('awake');
     this.#storage.sql.exec('CREATE TABLE IF NOT EXISTS given (v TEXT)');
     this.#storage.sql.exec('DELETE FROM given');
     this.#storage.sql.exec('INSERT INTO given VALUES (?)', await request.text());
     return new Response('ok');
   }
+}
+
+/** As the Worker in front asks a hub, for an operator. */
+function apiCall(request: Request): [Request, ApiNote] {
+  const url = new URL(request.url);
+  url.pathname = url.pathname.replace(/^\/[^/]*/, '');
+  return [new Request(url, request), { tenant: request.headers.get('apus-tenant') ?? 'default' }];
 }
 
 function optionsOf({ storage }: ObjectState, { TEST }: Environment): HubOptions {

@@ -6,7 +6,7 @@ import { ConfigurationError } from '../configuration-error.ts';
 import type { AuthenticatorKind, ChainContext } from './kind.ts';
 import { within } from './within.ts';
 
-type ApiKeysConfiguration =
+export type ApiKeysConfiguration =
   | { readonly from: 'configuration'; readonly keys: readonly ApiKey[] }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'secretArn'; readonly arn: string };
@@ -33,7 +33,11 @@ export const apiKeysKind: AuthenticatorKind<ApiKeysConfiguration> = {
   },
 };
 
-function sourceOf(configuration: ApiKeysConfiguration, context: ChainContext, source: string): ApiKeySource {
+export function sourceOf(
+  configuration: ApiKeysConfiguration,
+  context: ChainContext,
+  source: string,
+): ApiKeySource {
   const { clock, log, readFile, readSecret } = context;
   const failed = (error: Error) => log.warn('keys-unavailable', { source, reason: reasonOf(error) });
   if (configuration.from === 'configuration') return new FixedApiKeys(configuration.keys);

@@ -1,6 +1,7 @@
+import type { ApiKeySource } from '../api-keys/api-key-source.ts';
 import { Chain } from '../chain.ts';
 import { ConfigurationError } from '../configuration-error.ts';
-import { apiKeysKind } from './api-keys.ts';
+import { type ApiKeysConfiguration, apiKeysKind, sourceOf } from './api-keys.ts';
 import { type AuthorizationConfiguration, readAuthorization } from './authorization.ts';
 import { certificateKind } from './certificate.ts';
 import { cognitoKind } from './cognito.ts';
@@ -154,6 +155,16 @@ export function createChain({ members, iam }: IdentityConfiguration, context: Ch
     context.limiter,
     context.tenants,
   );
+}
+
+/** The keys of backends, one source for each `apiKeys`. @throws {ConfigurationError} */
+export function apiKeySources(
+  { members }: IdentityConfiguration,
+  context: ChainContext,
+): readonly ApiKeySource[] {
+  return members
+    .filter(({ kind }) => kind.name === apiKeysKind.name)
+    .map(({ configuration, source }) => sourceOf(configuration as ApiKeysConfiguration, context, source));
 }
 
 /** Whether any of them uses the token of a handshake. */

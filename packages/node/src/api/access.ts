@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '@apus/broker';
+import { type ApiAnswer, refusal } from '@apus/door';
 import type { PeerAddresses } from '../peer-address.ts';
-import { type ApiAnswer, refusal } from './answer.ts';
 
 /** Access to the API. `local`: programs and pages of this machine. `key`: callers with the key. `closed`: no access. */
 export type ApiAccess =

@@ -1,8 +1,6 @@
 import {
-  Answered,
   ApiProblem,
   type Asked,
-  type EntryHandler,
   type Facts,
   HANDLERS,
   type Handler,
@@ -10,13 +8,9 @@ import {
   type OperationId,
   type Part,
   type Slice,
-  Text,
 } from '@apus/api';
-import { parseJson } from '@apus/broker';
+import { type ApiAnswer, answerHere, answerOf, pageAnswer, pagingOf, queried, refusalFor } from '@apus/door';
 import type { ApiPeers, PeerRequest } from '../cluster.ts';
-import { type ApiAnswer, refusalFor } from './answer.ts';
-import { bodyOf } from './body.ts';
-import { pageAnswer, pagingOf } from './paging.ts';
 import type { ApiRequest, Handle, Handlers } from './router.ts';
 
 type OwnId = keyof typeof HANDLERS;
@@ -54,63 +48,6 @@ export async function answerPeer(
 
 function handlerOf(operation: string): Handler<Facts> {
   return HANDLERS[operation as OwnId];
-}
-
-/** @throws {ApiProblem} */
-async function answerHere(
-  facts: Facts,
-  handler: Handler<Facts>,
-  request: Asked & Partial<Pick<ApiRequest, 'http'>>,
-): Promise<ApiAnswer> {
-  if (handler.kind === 'list') {
-    const slice = pagingOf(request.query);
-    const { entries, count = 0 } = await handler.part(facts, request, slice);
-    return pageAnswer(entries, slice, count);
-  }
-  if (handler.kind === 'entry') {
-    const asked = await queried(handler, request);
-    return answerOf(handler.merged([await handler.entry(facts, asked)]));
-  }
-  return answerOf(await handler.answer(facts, withJson(request)));
-}
-
-function withJson(request: Asked & Partial<Pick<ApiRequest, 'http'>>) {
-  return {
-    ...request,
-    json: (what: string, bytesMax: number) => jsonOf(request.http, what, bytesMax),
-  };
-}
-
-/** The request with its body as a query, where the handler reads one. @throws {ApiProblem} */
-async function queried(
-  { asQuery }: EntryHandler<Facts>,
-  request: Asked & Partial<Pick<ApiRequest, 'http'>>,
-): Promise<Asked> {
-  if (asQuery === undefined || request.http === undefined) return request;
-  return { ...request, query: await asQuery(withJson(request)) };
-}
-
-function answerOf(value: object | undefined): ApiAnswer {
-  if (value === undefined) return { status: 204 };
-  if (value instanceof Answered) return { status: value.status, body: value.body };
-  if (value instanceof Text)
-    return { status: 200, headers: { 'Content-Type': value.type }, text: value.text };
-  return { status: 200, body: value };
-}
-
-/** @throws {ApiProblem} */
-async function jsonOf(
-  http: ApiRequest['http'] | undefined,
-  what: string,
-  bytesMax: number,
-): Promise<unknown> {
-  const body = http === undefined ? Buffer.alloc(0) : await bodyOf(http, bytesMax);
-  if (body.length > bytesMax) throw new ApiProblem('BAD_REQUEST', `${what} has at most ${bytesMax} bytes.`);
-  try {
-    return parseJson(body.toString());
-  } catch {
-    throw new ApiProblem('BAD_REQUEST', 'The body is not JSON.');
-  }
 }
 
 async function answerOverAll(

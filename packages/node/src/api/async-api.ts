@@ -11,14 +11,13 @@ import {
   sentenceOf,
   withHost,
 } from '@apus/broker';
-import { TENANT_HEADER } from '@apus/door';
+import { type ApiAnswer, refusal, TENANT_HEADER } from '@apus/door';
 import { type Handshakes, isTenant } from '@apus/identity';
 import { TENANT } from '../auth/anonymous.ts';
 import { identifiableRequest, MQTT_PATH, pathOf } from '../handshake.ts';
 import type { PeerAddresses } from '../peer-address.ts';
 import type { DocumentedServer, DocumentReader, NodeTopics } from '../topics.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
-import { type ApiAnswer, refusal } from './answer.ts';
 import { write } from './router.ts';
 
 const DOCUMENT_PATH = `${API_PATH}/asyncapi.json`;

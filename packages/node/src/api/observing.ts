@@ -1,6 +1,5 @@
-import type { Observed, ObservingFacts, SlowClient } from '@apus/api';
-import { messageTimeMs } from '@apus/broker';
-import { recordsOf } from './clients.ts';
+import type { Observed, ObservingFacts } from '@apus/api';
+import { slowest } from '@apus/door';
 import type { ApiContext } from './context.ts';
 
 /** What this process remembers, and which of its clients are behind. */
@@ -20,23 +19,4 @@ export function observingFacts(context: ApiContext): Pick<ObservingFacts, 'obser
     readTrace: (tenant, name, position) => traces.read(tenant, name, position),
   };
   return { observed: () => observed };
-}
-
-/** Nothing is kept for it while messages pass: it looks at the oldest message of each queue. */
-function slowest(context: ApiContext, tenant: string, limit: number): readonly SlowClient[] {
-  const { queues } = context.stores;
-  const slow: SlowClient[] = [];
-  for (const { session, attachment } of recordsOf(context, tenant)) {
-    const message = queues.oldest(session);
-    if (message === undefined) continue;
-    slow.push({
-      clientid: session.clientId,
-      topic: message.topic,
-      publishedAtMs: messageTimeMs(message.id),
-      connected: attachment !== undefined,
-      mqueue_len: queues.length(session),
-      inflight_cnt: queues.inflight(session),
-    });
-  }
-  return slow.sort((one, other) => one.publishedAtMs - other.publishedAtMs).slice(0, limit);
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Identity } from '@apus/broker';
 import {
+  type ApiAnswer,
   BULK_PATH,
   createPublishEndpoint,
   type HttpRequest,
   PUBLISH_PATH,
+  publishHere,
   REQUEST_BYTES_MAX,
   TENANT_HEADER,
 } from '@apus/door';
 import { everythingAllowed, TENANT } from '../auth/anonymous.ts';
-import type { ApiAnswer } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
 import type { Handle, Handlers } from './router.ts';
@@ -26,15 +27,9 @@ export function publishHandlers({ broker, limits, usage }: ApiContext) {
     authenticate: callerOf,
     authorizer: everythingAllowed,
     limits: { topicLevelsMax: limits.topicLevelsMax, publishBytesMax: limits.maximumPacketSize },
-    publish: async (requests) => {
-      const outcomes = [];
-      for (const request of requests) {
-        outcomes.push(await broker.publish(request));
-        usage.add(request.tenant, { messagesIn: 1, bytesIn: request.payload.length });
-      }
-      // The clock of the one process is later than any that it has given.
-      return { outcomes, clock: broker.messageClock.read() };
-    },
+    publish: publishHere(broker, ({ tenant, payload }) =>
+      usage.add(tenant, { messagesIn: 1, bytesIn: payload.length }),
+    ),
   });
   const at =
     (path: string): Handle =>

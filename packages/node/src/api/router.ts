@@ -1,17 +1,17 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { API_PATH, type Asked, type OperationId, routeOf } from '@apus/api';
+import { API_PATH, type OperationId, routeOf } from '@apus/api';
 import type { Awaitable, Log } from '@apus/broker';
-import { TENANT_HEADER } from '@apus/door';
+import { type ApiAnswer, type HeldRequest, refusal, refusalFor, TENANT_HEADER } from '@apus/door';
 import { isTenant } from '@apus/identity';
 import { TENANT } from '../auth/anonymous.ts';
 import { pathOf, queryOf } from '../handshake.ts';
 import { stackOf } from '../log.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
-import { type ApiAnswer, refusal, refusalFor } from './answer.ts';
+import { bodyOf } from './body.ts';
 
 /** A request of an operator; its tenant is that of the header [SEC-TENANT-4]. */
-export interface ApiRequest extends Asked {
-  /** For a route that reads a body. */
+export interface ApiRequest extends HeldRequest {
+  /** For publishing. */
   readonly http: IncomingMessage;
 }
 
@@ -58,7 +58,8 @@ async function dispatch(http: IncomingMessage, path: string, handlers: Handlers)
   if (!isTenant(tenant))
     return refusal('BAD_REQUEST', `${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
   const { id, parameters, query } = routed;
-  return await handlers[id]({ tenant, parameters, query, http });
+  const body = (bytesMax: number) => bodyOf(http, bytesMax);
+  return await handlers[id]({ tenant, parameters, query, http, body });
 }
 
 export function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {

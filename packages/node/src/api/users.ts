@@ -1,7 +1,7 @@
 import { ApiProblem, type UserTable } from '@apus/api';
+import { sliceOf } from '@apus/door';
 import { ConfigurationError, type UserEntry } from '@apus/identity';
 import type { UsersFile } from '../auth/access.ts';
-import { sliceOf } from './paging.ts';
 
 /** The users of this node's files. A change is written to the file, and in force when it is answered. */
 export function usersOf(files: readonly UsersFile[]): UserTable {

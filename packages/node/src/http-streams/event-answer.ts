@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { steadyNow } from '@apus/broker';
-import type { Scheduler } from '@apus/door';
-import type { ApiAnswer } from '../api/answer.ts';
+import type { ApiAnswer, Scheduler } from '@apus/door';
 import { write } from '../api/router.ts';
 
 export interface EventAnswerOptions {

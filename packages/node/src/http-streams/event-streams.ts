@@ -1,8 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_PATH, OPERATIONS, type ProblemCode } from '@apus/api';
 import type { Log, Peer, StreamDeclarations } from '@apus/broker';
-import { type AllowedOrigins, type DropMeter, isAllowedOrigin, type Scheduler } from '@apus/door';
-import { type ApiAnswer, refusalFor } from '../api/answer.ts';
+import {
+  type AllowedOrigins,
+  type ApiAnswer,
+  type DropMeter,
+  isAllowedOrigin,
+  refusalFor,
+  type Scheduler,
+} from '@apus/door';
 import { write } from '../api/router.ts';
 import { type HandshakeRefusal, pathOf, queryOf } from '../handshake.ts';
 import type { Listener } from '../listener.ts';

@@ -1,6 +1,6 @@
 import { PROBLEM_STATUSES, type ProblemCode } from '@apus/api';
+import { type ApiAnswer, refusal } from '@apus/door';
 import { isUtf8, type PublishPacket, ReasonCode, reasonCodeName, type UserProperties } from '@apus/mqtt';
-import { type ApiAnswer, refusal } from '../api/answer.ts';
 
 /** The types of events beside that of messages, which is `message`. */
 export type EventType = 'gap' | 'end';

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import { counter, emqxName, gauge, METRICS, type Sample, STATS } from '@apus/api';
+import { counter, gauge, type Sample } from '@apus/api';
 import type { SparingLog } from '@apus/broker';
+import { emqxSamples, type FigureSources } from '@apus/door';
 import type { MemoryBudget } from '@apus/store-memory';
-import { type FigureSources, metricsOf, statsOf } from './figures.ts';
 
 export interface PrometheusSources extends FigureSources {
   readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax'>;
@@ -12,21 +12,7 @@ export interface PrometheusSources extends FigureSources {
 
 /** All numbers of the node: EMQX's by EMQX's names, the process's by Prometheus's names, and a few of our own. */
 export function samplesOf(sources: PrometheusSources): readonly Sample[] {
-  return [
-    ...emqx('gauge', statsOf(sources), STATS),
-    ...emqx('counter', metricsOf(sources), METRICS),
-    ...ownSamples(sources),
-    ...processSamples(sources),
-  ];
-}
-
-function emqx<Name extends string>(
-  type: Sample['type'],
-  figures: Readonly<Record<Name, number>>,
-  helps: Readonly<Record<Name, string>>,
-): readonly Sample[] {
-  const names = Object.keys(helps) as Name[];
-  return names.map((name) => ({ name: emqxName(name), type, help: helps[name], value: figures[name] }));
+  return [...emqxSamples(sources), ...ownSamples(sources), ...processSamples(sources)];
 }
 
 function ownSamples({ links, memory, log }: PrometheusSources): readonly Sample[] {

@@ -1,10 +1,10 @@
 import { NODE_NAME } from '@apus/api';
 import type { Broker, Log } from '@apus/broker';
 import type { Scheduler } from '@apus/door';
+import { type FigureSources, metricsOf, statsOf } from '@apus/door';
 import { Violation } from '@apus/mqtt';
 import manifest from '../../package.json' with { type: 'json' };
 import { TENANT } from '../auth/anonymous.ts';
-import { type FigureSources, metricsOf, statsOf } from './figures.ts';
 
 /** EMQX's `sys_topics.sys_msg_interval`. */
 export const SYS_INTERVAL_SECONDS = 60;

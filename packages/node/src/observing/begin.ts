@@ -1,6 +1,6 @@
 import { DROPPED_FIGURES, type MonitorSample } from '@apus/api';
+import { type FigureSources, metricsOf, statsOf } from '@apus/door';
 import type { NodeLimits } from '../limits.ts';
-import { type FigureSources, metricsOf, statsOf } from '../metrics/figures.ts';
 import type { Gauges } from './alarms.ts';
 import type { Observer } from './observer.ts';
 

@@ -9,22 +9,26 @@ import {
   expulsionOf,
   isBanOn,
   isSuspension,
+  type Link,
   type Log,
   type SessionRecord,
   Turn,
 } from '@apus/broker';
-import { CloseCode } from '@apus/door';
-import type { Links } from './links.ts';
-import type { LocalStores } from './stores.ts';
+import type { ListedStores } from './api/sources.ts';
+import { CloseCode } from './links/close-code.ts';
+
+interface ClosableLink {
+  closeWith(code: number, reason?: string): void;
+}
 
 export interface BanKeeperOptions {
   /** The broker's list. */
   readonly list: BanList;
   readonly store: BanStore;
-  readonly stores: Pick<LocalStores, 'sessions'>;
+  readonly stores: Pick<ListedStores, 'sessions'>;
   readonly broker: Broker;
-  /** Links of the node door. */
-  readonly links: Links;
+  /** Links of the door. */
+  readonly links: { all(): Iterable<Pick<Link, 'state' | 'peer'> & ClosableLink> };
   readonly clock: Clock;
   readonly log: Log;
   /**
@@ -37,7 +41,7 @@ export interface BanKeeperOptions {
   readonly delays: { free(ban: Ban): Promise<void> };
 }
 
-/** Bans of a node: in force in the broker's list, kept in the store, and enforced on connected clients [SEC-BAN-4]. */
+/** Bans of a process: in force in the broker's list, kept in the store, and enforced on connected clients [SEC-BAN-4]. */
 export class BanKeeper {
   readonly #options: BanKeeperOptions;
 

@@ -1,7 +1,7 @@
 import type { Part, ReadingFacts, RetainedFacts, Slice } from '@apus/api';
 import type { Message, RetainedPage } from '@apus/broker';
-import type { ApiContext } from './context.ts';
 import { sliceOf } from './paging.ts';
+import type { ApiSources } from './sources.ts';
 
 /** The messages that one read of the store returns. */
 const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
@@ -10,13 +10,13 @@ const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
 const STREAM_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Retained messages, streams and rooms. */
-export function messageFacts(context: ApiContext): RetainedFacts & ReadingFacts {
-  const { stores, broker, clock, streams } = context;
+export function messageFacts(sources: ApiSources): RetainedFacts & ReadingFacts {
+  const { stores, broker, clock, streams } = sources;
   return {
     now: () => clock.now(),
     nextMessageId: () => broker.messageClock.next(),
     retained: stores.retained,
-    retainedPart: (tenant, filter, slice) => retainedPart(context, tenant, filter, slice),
+    retainedPart: (tenant, filter, slice) => retainedPart(sources, tenant, filter, slice),
     streams: streams && { declared: streams, store: stores.streamStore, bytesMax: STREAM_PAGE_BYTES },
     async members(tenant, room, slice) {
       const { entries, count } = sliceOf(await stores.presenceStore.members(tenant, room), slice);
@@ -30,7 +30,7 @@ export function messageFacts(context: ApiContext): RetainedFacts & ReadingFacts 
 }
 
 async function retainedPart(
-  { stores, clock }: ApiContext,
+  { stores, clock }: ApiSources,
   tenant: string,
   filter: string,
   { from: first, limit }: Slice,

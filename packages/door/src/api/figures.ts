@@ -1,19 +1,18 @@
 import type { FigureFacts } from '@apus/api';
 import { quotasInForce } from '@apus/broker';
-import { metricsOf } from '../metrics/figures.ts';
-import { samplesOf } from '../metrics/prometheus.ts';
 import { recordsOf } from './clients.ts';
-import type { ApiContext } from './context.ts';
+import { emqxSamples, metricsOf } from './metrics.ts';
+import type { ApiSources } from './sources.ts';
 
 /** Present numbers, counts since the start, and quotas. */
-export function figureFacts(context: ApiContext): Omit<FigureFacts, 'nodeName'> {
-  const { stores, tenants, quotas, rates, memory, uptimeMs } = context;
+export function figureFacts(sources: ApiSources): Omit<FigureFacts, 'nodeName'> {
+  const { stores, planOf, quotas, rates, memory, uptimeMs } = sources;
   return {
-    stats: (tenant) => statsOf(context, tenant),
-    metrics: () => ({ uptime_seconds: Math.floor(uptimeMs() / 1000), ...metricsOf(context) }),
-    samples: () => samplesOf(context),
+    stats: (tenant) => statsOf(sources, tenant),
+    metrics: () => ({ uptime_seconds: Math.floor(uptimeMs() / 1000), ...metricsOf(sources) }),
+    samples: () => emqxSamples(sources),
     async quotas(tenant) {
-      const plan = (await tenants?.register.get(tenant))?.plan;
+      const plan = await planOf(tenant);
       const held = stores.sessions.holdings.findTenant(tenant);
       const used = {
         connectionsMax: held?.connections ?? 0,
@@ -28,9 +27,9 @@ export function figureFacts(context: ApiContext): Omit<FigureFacts, 'nodeName'> 
   };
 }
 
-function statsOf(context: ApiContext, tenant: string): ReturnType<FigureFacts['stats']> {
-  const { stores, links, limits } = context;
-  const records = [...recordsOf(context, tenant)];
+function statsOf(sources: ApiSources, tenant: string): ReturnType<FigureFacts['stats']> {
+  const { stores, links, limits } = sources;
+  const records = [...recordsOf(sources, tenant)];
   const held = records.flatMap(({ session }) => stores.subscriptions.list(session));
   return {
     'connections.count': records.length,

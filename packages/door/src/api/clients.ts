@@ -4,31 +4,31 @@ import {
   type DetailedClient,
   fitsClient,
   type KnownClient,
+  type SlowClient,
 } from '@apus/api';
-import { KICK, type SessionRecord } from '@apus/broker';
-import { CONNECTION_ID_PREFIX } from '../connections.ts';
-import type { ApiContext } from './context.ts';
+import { KICK, messageTimeMs, type SessionRecord } from '@apus/broker';
 import { sliceOf } from './paging.ts';
+import type { ApiSources } from './sources.ts';
 
 /** Connected clients, and sessions that wait for theirs. */
-export function clientFacts(context: ApiContext): ClientFacts {
-  const { nodeName, stores, broker } = context;
+export function clientFacts(sources: ApiSources): ClientFacts {
+  const { nodeName, stores, broker } = sources;
   return {
     nodeName,
     async clients(tenant, filter, slice) {
-      const { entries, count } = sliceOf(fitting(recordsOf(context, tenant), filter), slice);
-      return { entries: await Promise.all(entries.map((record) => clientOf(context, record))), count };
+      const { entries, count } = sliceOf(fitting(recordsOf(sources, tenant), filter), slice);
+      return { entries: await Promise.all(entries.map((record) => clientOf(sources, record))), count };
     },
     async client(tenant, clientId) {
       const record = await stores.sessions.get(tenant, clientId);
-      return record && (await detailsOf(context, record));
+      return record && (await detailsOf(sources, record));
     },
     endClient: (tenant, clientId) => broker.expel(tenant, clientId, KICK),
   };
 }
 
 /** The sessions of one tenant: the same client identifier may be another client in each [SEC-TENANT-4]. */
-export function* recordsOf({ stores }: ApiContext, tenant: string): Generator<SessionRecord> {
+export function* recordsOf({ stores }: ApiSources, tenant: string): Generator<SessionRecord> {
   for (const record of stores.sessions.all()) if (record.session.tenant === tenant) yield record;
 }
 
@@ -40,8 +40,8 @@ function* fitting(records: Iterable<SessionRecord>, filter: ClientFilter): Gener
   }
 }
 
-async function clientOf(context: ApiContext, record: SessionRecord): Promise<KnownClient> {
-  const { stores, links, drops, clock } = context;
+async function clientOf(sources: ApiSources, record: SessionRecord): Promise<KnownClient> {
+  const { stores, links, drops, clock, doorOf } = sources;
   const { session, attachment, identity, attachedAtMs } = record;
   const link = attachment && links.get(attachment.connectionId);
   const connection = link?.state.phase === 'connected' ? link.state.connection : undefined;
@@ -58,11 +58,11 @@ async function clientOf(context: ApiContext, record: SessionRecord): Promise<Kno
 }
 
 /** Only the node door's connections count their traffic. */
-async function detailsOf(context: ApiContext, record: SessionRecord): Promise<DetailedClient> {
-  const { stores, links, quotas } = context;
+async function detailsOf(sources: ApiSources, record: SessionRecord): Promise<DetailedClient> {
+  const { stores, links, quotas } = sources;
   const { session, attachment, identity } = record;
   return {
-    ...(await clientOf(context, record)),
+    ...(await clientOf(sources, record)),
     record,
     connectionId: attachment?.connectionId ?? null,
     inflight: stores.queues.inflight(session),
@@ -71,6 +71,24 @@ async function detailsOf(context: ApiContext, record: SessionRecord): Promise<De
   };
 }
 
-export function doorOf(connectionId: string): 'node' | 'gateway' {
-  return connectionId.startsWith(CONNECTION_ID_PREFIX) ? 'node' : 'gateway';
+/**
+ * The clients whose oldest message waits longest. Nothing is kept for it while messages pass: it looks at the oldest message
+ * of each queue.
+ */
+export function slowest(sources: ApiSources, tenant: string, limit: number): readonly SlowClient[] {
+  const { queues } = sources.stores;
+  const slow: SlowClient[] = [];
+  for (const { session, attachment } of recordsOf(sources, tenant)) {
+    const message = queues.oldest(session);
+    if (message === undefined) continue;
+    slow.push({
+      clientid: session.clientId,
+      topic: message.topic,
+      publishedAtMs: messageTimeMs(message.id),
+      connected: attachment !== undefined,
+      mqueue_len: queues.length(session),
+      inflight_cnt: queues.inflight(session),
+    });
+  }
+  return slow.sort((one, other) => one.publishedAtMs - other.publishedAtMs).slice(0, limit);
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const STUB = fileURLToPath(new URL('../../src/no-debug.cjs', import.meta.url));
+const STUB = fileURLToPath(new URL('../src/no-debug.cjs', import.meta.url));
 
 /** Builds one module for Cloudflare's runtime. */
 export async function buildWorker(entry: string, outfile: string): Promise<void> {

@@ -1,19 +1,26 @@
-import { dropFigures, type Figures, type MetricName, type StatName } from '@apus/api';
-import type { DropMeter } from '@apus/door';
+import {
+  dropFigures,
+  emqxName,
+  type Figures,
+  METRICS,
+  type MetricName,
+  type Sample,
+  STATS,
+  type StatName,
+} from '@apus/api';
 import type { QoS } from '@apus/mqtt';
-import type { Links } from '../links.ts';
-import type { LocalStores } from '../stores.ts';
-import type { NodeTopics } from '../topics.ts';
+import type { DropMeter } from '../drop-meter.ts';
 import type { PacketCounts, TrafficMeter } from '../traffic-meter.ts';
+import type { ListedLinks, ListedStores } from './sources.ts';
 
-/** The counts of a node. Reading them costs a few additions for each tenant and each connection. */
+/** The counts of a process. Reading them costs a few additions for each tenant and each connection. */
 export interface FigureSources {
-  readonly stores: Pick<LocalStores, 'sessions' | 'subscriptions' | 'retained'>;
-  readonly links: Links;
+  readonly stores: Pick<ListedStores, 'sessions' | 'subscriptions' | 'retained'>;
+  readonly links: Pick<ListedLinks, 'size' | 'bytes'>;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
   /** Undefined where no topics are described. */
-  readonly payloads: NodeTopics['payloads'] | undefined;
+  readonly payloads: { readonly succeeded: number; readonly failed: number } | undefined;
 }
 
 /** The tenant of `KeptMessages` for `$delayed/…`. */
@@ -101,4 +108,18 @@ function sumOfQos(counts: Readonly<Record<QoS, number>>): number {
 
 function sumOfPackets(counts: PacketCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** All of them by EMQX's names, for Prometheus. */
+export function emqxSamples(sources: FigureSources): readonly Sample[] {
+  return [...named('gauge', statsOf(sources), STATS), ...named('counter', metricsOf(sources), METRICS)];
+}
+
+function named<Name extends string>(
+  type: Sample['type'],
+  figures: Readonly<Record<Name, number>>,
+  helps: Readonly<Record<Name, string>>,
+): readonly Sample[] {
+  const names = Object.keys(helps) as Name[];
+  return names.map((name) => ({ name: emqxName(name), type, help: helps[name], value: figures[name] }));
 }

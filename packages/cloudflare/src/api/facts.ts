@@ -1,0 +1,40 @@
+import { ApiProblem, type Facts, type Observed } from '@apus/api';
+import { type ApiSources, heldFacts, slowest } from '@apus/door';
+
+const NO_REGISTER = 'An object keeps no register of tenants: each tenant has an object of its own.';
+const NO_USERS = 'The users of an object are deployed with it: change them there, and deploy again.';
+const NO_USAGE = 'An object counts no usage yet.';
+const NO_HISTORY = 'An object keeps no history: it forgets everything but its records while it sleeps.';
+const NO_BREAKER = 'An object has no breaker: quotas bound its clients.';
+const NO_TOPICS = 'No topics are described in an object.';
+
+/** What a hub can answer. Counts begin anew when the object has slept. */
+export function hubFacts(sources: ApiSources): Facts {
+  const observed: Observed = {
+    slowest: (tenant, limit) => slowest(sources, tenant, limit),
+    dropping: (tenant, limit) => sources.drops.most(tenant, limit),
+    ...{ latest: noHistory, events: noHistory, alarms: noHistory, clearAlarms: noHistory },
+    ...{ traces: noHistory, startTrace: noHistory, removeTrace: noHistory, readTrace: noHistory },
+  };
+  return {
+    ...heldFacts(sources),
+    register: () => refuse('NOT_FOUND', NO_REGISTER),
+    tenants: () => refuse('NOT_FOUND', NO_REGISTER),
+    users: () => refuse('NOT_SUPPORTED', NO_USERS),
+    usage: () => refuse('NOT_SUPPORTED', NO_USAGE),
+    bridges: () => [],
+    rules: () => ({ data: [] }),
+    letters: () => undefined,
+    breaker: () => refuse('NOT_SUPPORTED', NO_BREAKER),
+    asyncApi: () => refuse('NOT_FOUND', NO_TOPICS),
+    observed: () => observed,
+  };
+}
+
+function noHistory(): never {
+  return refuse('NOT_SUPPORTED', NO_HISTORY);
+}
+
+function refuse(code: 'NOT_FOUND' | 'NOT_SUPPORTED', message: string): never {
+  throw new ApiProblem(code, message);
+}
