@@ -22,7 +22,7 @@ import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/st
 import { AlarmClock, awakeScheduler } from './alarm-clock.ts';
 import type { HandshakeOptions } from './handshake.ts';
 import { HubTimers } from './hub-timers.ts';
-import { MEMORY_BYTES_MAX, WILL_GRACE_SECONDS } from './limits.ts';
+import { WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
 import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
@@ -31,10 +31,11 @@ import { Records } from './storage/records.ts';
 
 /** Queues of a tenant have half of the memory, and those of an identity their share of that, as at a node. */
 function memoryBudget({ limits, quotas }: ResolvedHub): MemoryBudget {
-  const queues = limits.tenantQueueBytesMax || MEMORY_BYTES_MAX / 2;
+  const { memoryBytesMax } = limits;
+  const queues = limits.tenantQueueBytesMax || memoryBytesMax / 2;
   const { queuedBytesMax } = quotas.identity;
   const ofIdentity = queuedBytesMax === 0 ? Number.POSITIVE_INFINITY : queues * IDENTITY_QUEUES_SHARE;
-  return new MemoryBudget(MEMORY_BYTES_MAX, queues, Math.min(queuedBytesMax || ofIdentity, ofIdentity));
+  return new MemoryBudget(memoryBytesMax, queues, Math.min(queuedBytesMax || ofIdentity, ofIdentity));
 }
 
 /** The broker of one tenant, in one object. */
@@ -49,6 +50,7 @@ export class Hub {
   readonly #keepAlive: KeepAlive;
   readonly #delays: LocalDelayedMessages;
   readonly #timers: HubTimers;
+  readonly #rates: RateQuota;
   #isScheduled = false;
 
   /**
@@ -63,7 +65,7 @@ export class Hub {
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
     const records = new Records(state.storage);
     this.#links = new HubLinks(records, {
-      quietMs: limits.quietMs,
+      limits,
       settle: () => this.#schedule(),
       quiet: () => log.tell(),
     });
@@ -85,6 +87,7 @@ export class Hub {
     });
     const local = new LocalTimers(this.#alarm, (due) => void this.#fire(due));
     this.#timers = new HubTimers(local, this.#writer);
+    this.#rates = new RateQuota(this.#resolved.quotas, this.#alarm);
     this.broker = createBroker(this.#ports(memory), this.#resolved.broker);
     if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
     this.#keepAlive = new KeepAlive({
@@ -93,6 +96,7 @@ export class Hub {
     });
     this.#links.open(saved, this.stores, {
       ...{ broker: this.broker, clock: this.#alarm, log, limits, memory },
+      ...{ writer: this.#writer, rates: this.#rates },
       watch: (link) => this.#keepAlive.watch(link),
     });
     this.#timers.restore(this.stores.dueTimers, records);
@@ -111,8 +115,9 @@ export class Hub {
     this.#links.accepted(socket, peer);
   }
 
-  get connections(): number {
-    return this.#links.size;
+  /** Whether one more client gets a place [SEC-PLACE-1]. */
+  hasPlace(): boolean {
+    return this.#links.hasPlace();
   }
 
   received(socket: ObjectSocket, data: ArrayBuffer | string): void {
@@ -148,7 +153,7 @@ export class Hub {
       drops: new DropMeter(this.#alarm),
       delays: this.#delays,
       bans: new BanList(this.#alarm, banStore.all()),
-      deliveryQuota: new RateQuota(quotas, this.#alarm),
+      deliveryQuota: this.#rates,
       holdingQuota: new LocalHoldingQuota({
         ...{ quotas, quotasHere: quotas, holdings: sessions.holdings },
         weightOf: (session) => subscriptions.weight(session),
