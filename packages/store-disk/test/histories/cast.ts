@@ -86,9 +86,21 @@ export class Cast {
       }));
   }
 
+  /** How many messages the slowest subscriber is behind, at most. */
+  get lag(): number {
+    const published = this.#publishers.reduce((sum, { count }) => sum + count, 0);
+    const due = published - this.#abandoned.size;
+    return due - Math.min(...Array.from(this.#received.values(), (payloads) => new Set(payloads).size));
+  }
+
   /** Everything that is wrong when nothing is left to do. */
   check(): string[] {
-    return [...this.#publishers.flatMap((publisher) => this.#wrongOf(publisher)), ...this.#wrongWills()];
+    return [...this.checkMessages(), ...this.#wrongWills()];
+  }
+
+  /** What is wrong with the messages of publishers. */
+  checkMessages(): string[] {
+    return this.#publishers.flatMap((publisher) => this.#wrongOf(publisher));
   }
 
   #passingSubscriber(): HistoryClient {
