@@ -51,6 +51,10 @@ export class GatedWriter implements Writer {
     return value;
   }
 
+  beforeFanOut<T>(value: T): T {
+    return value;
+  }
+
   /** @throws what the commit throws; then nothing may leave, and nothing can be written any more */
   flush(): void {
     this.assertWorking();

@@ -38,6 +38,7 @@ export class GroupWriter implements Writer {
   readonly isGated = false;
   readonly #commit: Commit;
   readonly #onFailure: (error: DiskError) => void;
+  readonly #isShared: boolean;
   /** The first may be under way to the disk; the last one takes new writes. */
   #batches: Batch[] = [];
   #committing: Batch | undefined;
@@ -47,9 +48,11 @@ export class GroupWriter implements Writer {
   #isRunning = false;
   #failure: DiskError | undefined;
 
-  constructor(commit: Commit, onFailure: (error: DiskError) => void) {
+  /** @param isShared other processes deliver what is published at this one */
+  constructor(commit: Commit, onFailure: (error: DiskError) => void, isShared = false) {
     this.#commit = commit;
     this.#onFailure = onFailure;
+    this.#isShared = isShared;
   }
 
   get position(): number {
@@ -87,6 +90,10 @@ export class GroupWriter implements Writer {
 
   accepted<T>(value: T): Awaitable<T> {
     return this.#pendingBytes <= PENDING_BYTES_MAX ? value : this.durable(value);
+  }
+
+  beforeFanOut<T>(value: T): Awaitable<T> {
+    return this.#isShared ? this.durable(value) : this.accepted(value);
   }
 
   /** Commits the waiting writes, and those of callers that waited for them. After that nothing can be written. */

@@ -19,6 +19,8 @@ export interface JournaledStoresOptions {
   readonly numbers: Numbers;
   /** Called once, when a write has failed. From then on nothing is promised. */
   readonly onFailure: (error: DiskError) => void;
+  /** Other processes deliver what is published at this one. @default false */
+  readonly isShared?: boolean | undefined;
 }
 
 /**
@@ -43,9 +45,9 @@ export interface JournaledStores {
 
 /** Opens the stores over a journal that is no file of this machine. It has the wills of all sessions. */
 export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
-  const { journal, clock, memory: budget, numbers, onFailure } = options;
+  const { journal, clock, memory: budget, numbers, onFailure, isShared } = options;
   const memory = createMemoryStores(budget, clock);
-  const writer = new GroupWriter((operations) => journal.commit(operations), onFailure);
+  const writer = new GroupWriter((operations) => journal.commit(operations), onFailure, isShared);
   const repeatable = new RepeatableFanOuts(writer);
   const durables = new DurableSessions(memory, writer, repeatable, numbers);
   const adopt = (content: JournalContent, willGraceSeconds: number) =>

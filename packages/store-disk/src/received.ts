@@ -9,10 +9,7 @@ import type { Writer } from './writer.ts';
 
 type Begun = Awaited<ReturnType<ReceivedStore['begin']>>;
 
-/**
- * Receipts in memory; those of durable sessions on the disk as well. `begin` need not wait: the fan-out that follows
- * waits for everything before it, and without one `markDelivered` waits.
- */
+/** Receipts in memory; those of durable sessions on the disk as well. */
 export class DiskReceived implements ReceivedStore {
   readonly #memory: MemoryReceived;
   readonly #durables: DurableSessions;
@@ -38,10 +35,11 @@ export class DiskReceived implements ReceivedStore {
     const begun = this.#memory.begin(session, packetId, messageId, maximum);
     // PUBREC is repeated at once, so the message and its receipt have to be durable.
     if (begun.state === 'delivered') return this.#writer.durable(begun);
-    if (begun.state !== 'new') return begun;
-    this.#write(durable, packetId, messageId, false);
-    this.#repeatable.begin(messageId);
-    return this.#writer.accepted(begun);
+    if (begun.state === 'new') {
+      this.#write(durable, packetId, messageId, false);
+      this.#repeatable.begin(messageId);
+    }
+    return this.#writer.beforeFanOut(begun);
   }
 
   hasRoom(session: SessionRef, maximum: number): boolean {

@@ -124,10 +124,6 @@ export class DiskSessions implements SessionStore {
     return this.#saved(session, undefined);
   }
 
-  /**
-   * The beginning need not be durable before the will is published: every write of the publication comes after this
-   * one.
-   */
   beginWill(
     session: SessionRef,
     connectionId: ConnectionId,
@@ -137,7 +133,7 @@ export class DiskSessions implements SessionStore {
     const claim = this.#memory.beginWill(session, connectionId, messageId, nowMs);
     if (claim.state !== 'begun' || claim.isRepeat || !this.#saveWill(session, connectionId)) return claim;
     this.#repeatable.begin(messageId);
-    return this.#writer.accepted(claim);
+    return this.#writer.beforeFanOut(claim);
   }
 
   doneWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void> {

@@ -19,6 +19,18 @@ export interface Writer {
   durable<T>(value: T): Awaitable<T>;
   /** Returns the value of a call that promises nothing: at once, unless too many bytes wait for the disk. */
   accepted<T>(value: T): Awaitable<T>;
+  /**
+   * Returns the value of a call that names a message, which is handed on next. Where one process serves all clients,
+   * this is `accepted`: the hand-over waits for everything before it. Otherwise it waits [MQTT-4.3.3-10]:
+   *
+   *     this process                       another
+   *     PUBLISH 7 → its receipt names it m
+   *     (were m to leave before the receipt is durable …)
+   *     m → the other process              delivers m
+   *     dies
+   *                                        … PUBLISH 7 → named n: delivers it again
+   */
+  beforeFanOut<T>(value: T): Awaitable<T>;
   /** Drops the waiting writes, and refuses further ones. For a writer whose commits have not begun. */
   abandon(): void;
 }

@@ -44,7 +44,7 @@ export async function createValkeyStores(options: ValkeyStoresOptions): Promise<
   const { engine, membership, clock, memory, onFailure } = options;
   const numbers = new Numbers((await membership.join()) * NUMBERS_PER_EPOCH);
   const journal = new EngineJournal(engine, membership);
-  const stores = createJournaledStores({ journal, clock, memory, numbers, onFailure });
+  const stores = createJournaledStores({ journal, clock, memory, numbers, onFailure, isShared: true });
   return {
     ...stores,
     retained: new ValkeyRetained(engine),
