@@ -31,7 +31,7 @@ export class HubObject {
   async connect(request: Request): Promise<Response> {
     const peer = await admit(request, this.hub.handshake);
     if (peer instanceof Response) return peer;
-    if (!this.hub.hasPlace()) return new Response('This hub has no room.', { status: 503 });
+    if (!this.hub.makePlace()) return new Response('This hub has no room.', { status: 503 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.#state.acceptWebSocket(server);
     this.hub.accepted(server, peer);

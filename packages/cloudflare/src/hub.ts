@@ -9,7 +9,6 @@ import {
 } from '@apus/broker';
 import {
   DELAYED_LIMITS,
-  DropMeter,
   KeptMessages,
   LinkConnections,
   LocalDelayedMessages,
@@ -21,6 +20,7 @@ import { type ComposedStores, composeStores, GatedWriter } from '@apus/store-dis
 import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/store-memory';
 import { AlarmClock, awakeScheduler } from './alarm-clock.ts';
 import type { HandshakeOptions } from './handshake.ts';
+import { HubDrops } from './hub-drops.ts';
 import { HubTimers } from './hub-timers.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
@@ -51,6 +51,7 @@ export class Hub {
   readonly #delays: LocalDelayedMessages;
   readonly #timers: HubTimers;
   readonly #rates: RateQuota;
+  readonly #drops: HubDrops;
   #isScheduled = false;
 
   /**
@@ -87,6 +88,8 @@ export class Hub {
     });
     const local = new LocalTimers(this.#alarm, (due) => void this.#fire(due));
     this.#timers = new HubTimers(local, this.#writer);
+    this.#drops = new HubDrops({ clock: this.#alarm, writer: this.#writer, quietMs: limits.quietMs });
+    this.#drops.read(records, this.stores);
     this.#rates = new RateQuota(this.#resolved.quotas, this.#alarm);
     this.broker = createBroker(this.#ports(memory), this.#resolved.broker);
     if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
@@ -115,9 +118,9 @@ export class Hub {
     this.#links.accepted(socket, peer);
   }
 
-  /** Whether one more client gets a place [SEC-PLACE-1]. */
-  hasPlace(): boolean {
-    return this.#links.hasPlace();
+  /** Makes a place for one more client, or returns false [SEC-PLACE-1]. */
+  makePlace(): boolean {
+    return this.#links.makePlace();
   }
 
   received(socket: ObjectSocket, data: ArrayBuffer | string): void {
@@ -150,7 +153,7 @@ export class Hub {
       presence: { store: presenceStore, ticks },
       ...(streams !== undefined && { streams: { declared: streams, store: streamStore } }),
       nodeName: 'apus',
-      drops: new DropMeter(this.#alarm),
+      drops: this.#drops,
       delays: this.#delays,
       bans: new BanList(this.#alarm, banStore.all()),
       deliveryQuota: this.#rates,

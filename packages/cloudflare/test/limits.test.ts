@@ -70,11 +70,11 @@ it('gives the place of a client without CONNECT to a new one, and none of a conn
   const { hub, open, connect } = opened({ connectionsMax: 2, quotas: { identity: { connectionsMax: 2 } } });
   await connect('a');
   const waiting = open();
-  expect(hub.hasPlace()).toBe(true);
+  expect(hub.makePlace()).toBe(true);
   await settled();
   expect(waiting.closedWith).toBe(1013);
   await connect('b');
-  expect(hub.hasPlace()).toBe(false);
+  expect(hub.makePlace()).toBe(false);
 });
 
 it('refuses new messages with 0x97 where the stores have what they may, and delivers others [SEC-MEMORY-5]', async () => {

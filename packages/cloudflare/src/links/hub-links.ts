@@ -74,7 +74,7 @@ export class HubLinks {
   }
 
   /** Where all places are taken, a client that has not sent CONNECT gives way: the oldest of the address with most. */
-  hasPlace(): boolean {
+  makePlace(): boolean {
     if (this.#links.size < this.#work.limits.connectionsMax) return true;
     return this.#closePending(this.#pending.oldest());
   }
