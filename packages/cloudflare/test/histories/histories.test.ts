@@ -20,7 +20,7 @@ it('an object that sleeps, is reset, or has a twin delivers everything, QoS 2 on
       await history.play(draws);
       expect(history.violations).toEqual([]);
     }),
-    { numRuns: HISTORIES, ...(SEED !== undefined && { seed: Number(SEED) }) },
+    { endOnFailure: true, numRuns: HISTORIES, ...(SEED !== undefined && { seed: Number(SEED) }) },
   );
 }, 3_600_000);
 

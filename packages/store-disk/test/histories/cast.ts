@@ -138,7 +138,9 @@ export class Cast {
     }
     for (const payloads of this.#passing) {
       const its = payloads.filter(isIts);
-      const got = qos === 2 ? its : [...new Set(its)];
+      // At QoS 1 a message from before the connection may be repeated on it.
+      const isNew = (payload: string) => numberOf(payload) >= numberOf(its[0] ?? '');
+      const got = qos === 2 ? its : [...new Set(its)].filter(isNew);
       const [first = '', last = ''] = [got[0], got.at(-1)];
       const due = all.slice(all.indexOf(first), all.indexOf(last) + 1);
       const missing = due.filter((payload) => !this.#abandoned.has(payload) || got.includes(payload));
