@@ -103,10 +103,11 @@ module.exports = {
       name: 'web-client-uses-what-browsers-can',
       severity: 'error',
       comment:
-        'the web client may use the transport, topics, reason codes, paths of the API, and the price book',
+        'the web client may use the transport, topics, reason codes, paths of the API, and the price book; types of all',
       from: { path: '^web-client/src' },
       to: {
         path: '^(packages|extensions)/',
+        dependencyTypesNot: ['type-only'],
         pathNot:
           '^packages/client/|^extensions/cost/|^packages/mqtt/src/(topic|reason-codes).ts$|^packages/api/src/path.ts$',
       },

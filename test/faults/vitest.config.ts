@@ -5,5 +5,8 @@ import '../../.ci/aws-sdk.mjs';
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
-  test: { include: ['test/faults/*.fault.ts', 'test/rooms/*.fault.ts'], testTimeout: 60_000 },
+  test: {
+    include: ['test/{faults,rooms}/*.fault.ts', 'packages/*/test/histories/*.fault.ts'],
+    testTimeout: 60_000,
+  },
 });

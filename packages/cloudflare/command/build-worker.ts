@@ -3,8 +3,16 @@ import { build } from 'esbuild';
 
 const STUB = fileURLToPath(new URL('../src/no-debug.cjs', import.meta.url));
 
-/** Builds one module for Cloudflare's runtime. */
-export async function buildWorker(entry: string, outfile: string): Promise<void> {
+/**
+ * Builds one module for Cloudflare's runtime.
+ *
+ * @param alias modules in the place of others
+ */
+export async function buildWorker(
+  entry: string,
+  outfile: string,
+  alias: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await build({
     entryPoints: [entry],
     outfile,
@@ -23,6 +31,7 @@ export async function buildWorker(entry: string, outfile: string): Promise<void>
       events: 'node:events',
       stream: 'node:stream',
       util: 'node:util',
+      ...alias,
     },
     external: ['node:*', 'workerd:*', 'cloudflare:*', 'lmdb'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire('/');" },

@@ -1,7 +1,6 @@
 import { apiNoteIn, connectNoteIn } from './front-note.ts';
 import { MQTT_PATH, subprotocolOf } from './handshake.ts';
 import { Hub } from './hub.ts';
-import { SOCKETS_MAX } from './limits.ts';
 import type { HubOptions } from './options.ts';
 import type { HubPeer } from './own-tenant.ts';
 import type { ObjectSocket, ObjectState } from './platform.ts';
@@ -39,7 +38,7 @@ export class HubObject {
 
   /** Opens the connection of a request. */
   connect(request: Request, peer: HubPeer): Response {
-    if (this.hub.connections >= SOCKETS_MAX) return new Response('This hub has no room.', { status: 503 });
+    if (!this.hub.makePlace()) return new Response('This hub has no room.', { status: 503 });
     if (this.hub.isBanned(peer)) return new Response('This address has been banned.\n', { status: 403 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.#state.acceptWebSocket(server);

@@ -13,7 +13,6 @@ import {
   BanKeeper,
   createTrafficMeter,
   DELAYED_LIMITS,
-  DropMeter,
   KeptMessages,
   LinkConnections,
   LocalDelayedMessages,
@@ -29,8 +28,9 @@ import { AlarmClock, awakeScheduler } from './alarm-clock.ts';
 import { HubApi } from './api/hub-api.ts';
 import type { ApiNote } from './front-note.ts';
 import type { HandshakeOptions } from './handshake.ts';
+import { HubDrops } from './hub-drops.ts';
 import { HubTimers } from './hub-timers.ts';
-import { MEMORY_BYTES_MAX, SOCKETS_MAX, WILL_GRACE_SECONDS } from './limits.ts';
+import { WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
 import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
@@ -39,10 +39,11 @@ import { Records } from './storage/records.ts';
 
 /** Queues of a tenant have half of the memory, and those of an identity their share of that, as at a node. */
 function memoryBudget({ limits, quotas }: ResolvedHub): MemoryBudget {
-  const queues = limits.tenantQueueBytesMax || MEMORY_BYTES_MAX / 2;
+  const { memoryBytesMax } = limits;
+  const queues = limits.tenantQueueBytesMax || memoryBytesMax / 2;
   const { queuedBytesMax } = quotas.identity;
   const ofIdentity = queuedBytesMax === 0 ? Number.POSITIVE_INFINITY : queues * IDENTITY_QUEUES_SHARE;
-  return new MemoryBudget(MEMORY_BYTES_MAX, queues, Math.min(queuedBytesMax || ofIdentity, ofIdentity));
+  return new MemoryBudget(memoryBytesMax, queues, Math.min(queuedBytesMax || ofIdentity, ofIdentity));
 }
 
 /** The broker of one tenant, in one object. */
@@ -59,7 +60,7 @@ export class Hub {
   readonly #timers: HubTimers;
   readonly #memory: MemoryBudget;
   readonly #bans: BanList;
-  readonly #drops: DropMeter;
+  readonly #drops: HubDrops;
   readonly #rates: RateQuota;
   readonly #meter = createTrafficMeter();
   readonly #wokenAtMs: number;
@@ -78,7 +79,7 @@ export class Hub {
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
     const records = new Records(state.storage);
     this.#links = new HubLinks(records, {
-      quietMs: limits.quietMs,
+      limits,
       settle: () => this.#schedule(),
       quiet: () => log.tell(),
     });
@@ -101,10 +102,11 @@ export class Hub {
       ...{ clock: this.#alarm, log, quotas: this.#resolved.quotas.identity },
     });
     this.#bans = new BanList(this.#alarm, this.stores.banStore.all());
-    this.#drops = new DropMeter(this.#alarm);
     this.#rates = new RateQuota(this.#resolved.quotas, this.#alarm);
     const local = new LocalTimers(this.#alarm, (due) => void this.#fire(due));
     this.#timers = new HubTimers(local, this.#writer);
+    this.#drops = new HubDrops({ clock: this.#alarm, writer: this.#writer, quietMs: limits.quietMs });
+    this.#drops.read(records, this.stores);
     this.broker = meteredBroker(createBroker(this.#ports(memory), this.#resolved.broker), this.#meter);
     if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
     this.#keepAlive = new KeepAlive({
@@ -113,6 +115,7 @@ export class Hub {
     });
     this.#links.open(saved, this.stores, {
       ...{ broker: this.broker, clock: this.#alarm, log, limits, memory, meter: this.#meter },
+      ...{ writer: this.#writer, rates: this.#rates },
       watch: (link) => this.#keepAlive.watch(link),
     });
     this.#timers.restore(this.stores.dueTimers, records);
@@ -136,8 +139,9 @@ export class Hub {
     this.#links.accepted(socket, peer);
   }
 
-  get connections(): number {
-    return this.#links.size;
+  /** Makes a place for one more client, or returns false [SEC-PLACE-1]. */
+  makePlace(): boolean {
+    return this.#links.makePlace();
   }
 
   received(socket: ObjectSocket, data: ArrayBuffer | string): void {
@@ -207,7 +211,7 @@ export class Hub {
       payloads: undefined,
       planOf: () => undefined,
       uptimeMs: () => clock.now() - this.#wokenAtMs,
-      limits: { ...options.limits, connectionsMax: SOCKETS_MAX },
+      limits: { ...options.limits, connectionsMax: this.#resolved.limits.connectionsMax },
     };
   }
 

@@ -1,7 +1,7 @@
 /** An attachment of a socket has at most 16,384 bytes when it is serialized. A larger one goes into rows. */
 export const ATTACHMENT_BYTES_MAX = 12_000;
 
-/** A row has at most 2 MB, key and value together. */
+/** A row has at most 2 MB, key and value together. A larger value takes several. */
 export const ROW_BYTES_MAX = 1_000_000;
 
 /** Rows that are read at a time. */
@@ -13,8 +13,32 @@ export const AWAKE_MS_MAX = 1_000;
 /** How often the object looks whether a client that does not read has read something: no event tells it. */
 export const SLOW_LOOK_MS = 50;
 
-/** Sockets of one hub. The platform allows 32,768; 128 MB have room for these. */
+/** Sockets of one hub. The platform allows 32,768; 128 MB have room for these. Beyond it a handshake is answered 503. */
 export const SOCKETS_MAX = 10_000;
+
+/** Connections of one address (of IPv6 a /64) without an accepted CONNECT. Beyond it the oldest of them is closed. */
+export const PENDING_PER_ADDRESS_MAX = SOCKETS_MAX / 2;
+
+/**
+ * One WebSocket message, which may hold many packets: the platform allows 32 MiB, an eighth of the memory of an object.
+ * It is larger than a packet may be, so that a packet just over its limit is answered with 0x95. Beyond it: 1009.
+ */
+export const WEB_SOCKET_MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Bytes that all clients together have not read. They are in the memory of the object. Beyond it those are disconnected
+ * (0x97) that have left most unread.
+ */
+export const UNREAD_TOTAL_BYTES_MAX = 24 * 1024 * 1024;
+
+/** After so many sent bytes the hub looks how many are unread: the runtime tells it of no read. */
+export const UNREAD_LOOK_BYTES = 4 * 1024 * 1024;
+
+/**
+ * WebSocket messages that one identity may send in a second, on average: an object takes some 1,000 events. Beyond it its
+ * clients wait, and those that send on are disconnected (0x96).
+ */
+export const EVENTS_PER_SECOND_MAX = 1_000;
 
 /** Three quarters of an object's 128 MB: beyond it new messages are refused (0x97). */
 export const MEMORY_BYTES_MAX = 96 * 1024 * 1024;

@@ -20,7 +20,15 @@ import type { IdentityConfiguration } from '@apus/identity';
 import { type Access, openAccess } from './access.ts';
 import { awakeScheduler } from './alarm-clock.ts';
 import { consoleLog } from './console-log.ts';
-import { SOCKETS_MAX } from './limits.ts';
+import {
+  ATTACHMENT_BYTES_MAX,
+  EVENTS_PER_SECOND_MAX,
+  MEMORY_BYTES_MAX,
+  PENDING_PER_ADDRESS_MAX,
+  SOCKETS_MAX,
+  UNREAD_TOTAL_BYTES_MAX,
+  WEB_SOCKET_MESSAGE_BYTES_MAX,
+} from './limits.ts';
 import type { LinkLimits } from './links/object-link.ts';
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -28,8 +36,15 @@ type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 export interface HubLimits extends LinkLimits {
   readonly connectTimeoutSeconds: number;
   readonly tenantQueueBytesMax: number;
+  readonly connectionsMax: number;
+  readonly pendingPerAddressMax: number;
+  readonly unreadTotalBytesMax: number;
+  /** What the stores may count. */
+  readonly memoryBytesMax: number;
   /** How long nothing may happen before the state of links is saved. Until then the object is awake. */
   readonly quietMs: number;
+  /** A link whose saved state is larger goes into rows instead of the attachment of its socket. */
+  readonly attachmentBytesMax: number;
 }
 
 export const DEFAULT_HUB_LIMITS: Omit<HubLimits, 'maximumPacketSize'> = {
@@ -38,7 +53,13 @@ export const DEFAULT_HUB_LIMITS: Omit<HubLimits, 'maximumPacketSize'> = {
   outboundBufferBytesMax: 1024 * 1024,
   connectTimeoutSeconds: 10,
   tenantQueueBytesMax: 0,
+  connectionsMax: SOCKETS_MAX,
+  pendingPerAddressMax: PENDING_PER_ADDRESS_MAX,
+  unreadTotalBytesMax: UNREAD_TOTAL_BYTES_MAX,
+  memoryBytesMax: MEMORY_BYTES_MAX,
+  webSocketMessageBytesMax: WEB_SOCKET_MESSAGE_BYTES_MAX,
   quietMs: 500,
+  attachmentBytesMax: ATTACHMENT_BYTES_MAX,
 };
 
 /** Options of a hub: the limits of the broker and of the door, and the choices below. */
@@ -75,7 +96,7 @@ export interface ResolvedHub {
 
 export function resolveHub(options: HubOptions): ResolvedHub {
   const limits = withDefaults(DEFAULT_LIMITS, options);
-  const { streams, presenceGraceSeconds } = options;
+  const { streams, presenceGraceSeconds, connectionsMax = SOCKETS_MAX } = options;
   const log = new SparingLog(options.log ?? consoleLog, awakeScheduler);
   return {
     broker: {
@@ -88,11 +109,17 @@ export function resolveHub(options: HubOptions): ResolvedHub {
     },
     limits: { ...withDefaults(DEFAULT_HUB_LIMITS, options), maximumPacketSize: limits.maximumPacketSize },
     streams: streams === undefined || streams.length === 0 ? undefined : readStreams(streams, 'streams'),
-    quotas: withQuotas(quotasForPlaces({ ...limits, connectionsMax: SOCKETS_MAX }), options.quotas),
+    quotas: withQuotas(quotasOf({ ...limits, connectionsMax }), options.quotas),
     access: openAccess(options, awakeScheduler, log),
     allowedOrigins: options.allowedOrigins ?? 'any',
     log,
   };
+}
+
+/** Those of a node with as many places, at the rate of an object. */
+function quotasOf(room: Parameters<typeof quotasForPlaces>[0]): QuotaScopes {
+  const { identity, ...others } = quotasForPlaces(room);
+  return { ...others, identity: { ...identity, framesPerSecondMax: EVENTS_PER_SECOND_MAX } };
 }
 
 function withDefaults<T extends object>(defaults: T, options: HubOptions): T {

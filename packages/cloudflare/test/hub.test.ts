@@ -58,6 +58,27 @@ it('sets its alarm for a delayed message that it finds when it wakes for another
   expect(object.alarmAtMs).toBe(NOW_MS + 3_600_000);
 });
 
+it('takes no later session of a lost client for a member of its room', async () => {
+  const object = new SimulatedObject();
+  const { hub, socket } = await connected(object, { log: consoleLog });
+  hub.received(socket, publishOf('$presence/r/ann', 1));
+  await settled();
+  hub.closed(socket, 'lost');
+  await settled();
+  // It sleeps before the client comes back, and after it.
+  await connected(object);
+  vi.advanceTimersByTime(1_000);
+  const members = () => [...object.rows.keys()].filter((key) => key.startsWith('n'));
+  expect(members()).toHaveLength(1);
+  const woken = new Hub(object, {}, object.alarmAtMs);
+  vi.advanceTimersByTime(60_000);
+  woken.alarmRang();
+  await settled();
+  vi.advanceTimersByTime(1_000);
+  await settled();
+  expect(members()).toEqual([]);
+});
+
 it('does not take a packet again that it has taken after its link was saved', async () => {
   const object = new SimulatedObject();
   const answers: ((may: boolean) => void)[] = [];

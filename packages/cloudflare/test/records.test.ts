@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Records } from '../src/storage/records.ts';
+import { Records, spilledKey } from '../src/storage/records.ts';
 import { SimulatedObject } from './object/simulated-object.ts';
 
 const ROWS = 200;
@@ -28,11 +28,29 @@ it('reads few rows for a caller that looks at the first record', () => {
   expect(object.rowsRead).toBeLessThan(ROWS / 2);
 });
 
-it('reads an attachment without those of other links', () => {
+it('reads a saved link without those of other links', () => {
   const { object, records } = filled();
-  for (const id of ['a', 'ab', 'b']) records.spill(id, Buffer.from(id));
-  expect(String(records.spilled('a'))).toBe('a');
+  records.commit(new Map(['aa', 'ab', 'b'].map((id) => [spilledKey(id), Buffer.from(id)])));
+  expect(String(records.spilled('aa'))).toBe('aa');
   expect(object.rowsRead).toBe(1);
-  records.dropSpilledExcept(new Set(['ab']));
-  expect(['a', 'ab', 'b'].map((id) => String(records.spilled(id)))).toEqual(['', 'ab', '']);
+  expect([...records.spilledIds()]).toEqual(['aa', 'ab', 'b']);
+});
+
+it('keeps a value that is larger than a row may be, and nothing of it when it is replaced or removed', () => {
+  const { object, records } = filled();
+  const large = Buffer.alloc(2_500_000, 'large');
+  for (const key of ['q1', spilledKey('a')]) records.commit(new Map([[key, large]]));
+  const found = () =>
+    Array.from(new Records(object.storage).scan('q'), ([key, value]) => [key, value.length]);
+  expect(found()).toEqual([
+    ['q0', 2],
+    ['q1', large.length],
+  ]);
+  expect(large.equals(records.spilled('a'))).toBe(true);
+  const others = new Records(object.storage);
+  for (const _ of others.scan('q'));
+  others.commit(new Map([['q1', Buffer.from('short')]]));
+  expect([...object.rows.keys()].filter((key) => key.startsWith('q'))).toEqual(['q0', 'q1']);
+  records.commit(new Map([[spilledKey('a'), undefined]]));
+  expect([...object.rows.keys()].filter((key) => key.startsWith('y'))).toEqual([]);
 });

@@ -36,6 +36,13 @@ interface SessionDrops {
 
 const NOTHING: DropCounts = {};
 
+/** What a meter remembers of a session, for another meter. */
+export interface SavedDrops {
+  readonly counts: DropCounts;
+  readonly sum: number;
+  readonly untold: DropCounts;
+}
+
 /** What a session has missed. */
 export interface SessionMisses {
   readonly tenant: string;
@@ -104,6 +111,21 @@ export class DropMeter implements Drops {
     const since = drops.untold;
     drops.untold = {};
     return { since, total: drops.sum };
+  }
+
+  /** @param key of a session. Undefined: it has missed nothing */
+  saved(key: string): SavedDrops | undefined {
+    const drops = this.#sessions.get(key);
+    return drops && { counts: drops.counts, sum: drops.sum, untold: drops.untold };
+  }
+
+  restore(session: SessionRef, { counts, sum, untold }: SavedDrops): void {
+    const drops = this.#begin(session);
+    Object.assign(drops.counts, counts);
+    Object.assign(drops.untold, untold);
+    drops.sum = sum;
+    drops.lookedAt = { sum, counts: { ...counts } };
+    if (Object.keys(untold).length > 0) this.#untold.add(session.key);
   }
 
   /** Sessions that have ended count in the total alone [SEC-GROWTH-5]. */

@@ -19,7 +19,7 @@ export { BanKeeper, type BanKeeperOptions } from './ban-keeper.ts';
 export { LocalDelayedMessages } from './delayed/delayed-messages.ts';
 export { type KeptMessage, KeptMessages } from './delayed/kept-messages.ts';
 export * from './delayed/publish-delayed.ts';
-export { DropMeter } from './drop-meter.ts';
+export { DropMeter, type SavedDrops } from './drop-meter.ts';
 export {
   type HttpAnswer,
   type HttpRequest,

@@ -153,6 +153,8 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
   /** The session if it was kept, otherwise a name for it; and a timer for leaving its rooms. */
   #sessionOf(tenant: string, { clientId, number }: StoredOwner): SessionRef {
     const { memory, durables, clock, graceSeconds } = this.#context;
+    // The session may have left nothing else: its number must not name a later session of the client.
+    if (number !== undefined) durables.observe(number);
     const found = clientId === '' ? undefined : memory.sessions.get(tenant, clientId);
     // Another session of the same client may have followed.
     const isThat = number === undefined || (found && durables.find(found.session)?.number === number);

@@ -1,19 +1,32 @@
 import type { Connection, ConnectionId, LinkState, Peer } from '@apus/broker';
-import type { ComposedStores, LivingConnection } from '@apus/store-disk';
-import { ATTACHMENT_BYTES_MAX, SLOW_LOOK_MS } from '../limits.ts';
+import { CloseCode } from '@apus/door';
+import { addressGroup, Crowd } from '@apus/identity';
+import { ReasonCode } from '@apus/mqtt';
+import type { ComposedStores, LivingConnection, Writer } from '@apus/store-disk';
+import { SLOW_LOOK_MS, UNREAD_LOOK_BYTES } from '../limits.ts';
 import type { ObjectSocket } from '../platform.ts';
-import type { Records } from '../storage/records.ts';
+import { type Records, spilledKey } from '../storage/records.ts';
 import { packLink, type SavedLink, type SocketNote, unpackLink } from '../storage/saved-link.ts';
 import { type LinkContext, ObjectLink } from './object-link.ts';
 
 type OpenContext = Omit<LinkContext, 'changed' | 'slow' | 'ended'> & {
+  readonly writer: Writer;
   /** The link is new, or has another Keep Alive. */
   watch(link: ObjectLink): void;
 };
 
+/** Limits of all links together. */
+interface Limits {
+  readonly quietMs: number;
+  readonly attachmentBytesMax: number;
+  readonly connectionsMax: number;
+  readonly pendingPerAddressMax: number;
+  readonly unreadTotalBytesMax: number;
+}
+
 /** What the hub does for its links. */
 interface Work {
-  readonly quietMs: number;
+  readonly limits: Limits;
   /** At the end of the present work: commits, and has bytes leave. */
   settle(): void;
   /** Nothing has happened for a moment. */
@@ -38,12 +51,17 @@ export class HubLinks {
   readonly #changed = new Set<ObjectLink>();
   readonly #unsaved = new Set<ObjectLink>();
   readonly #slow = new Set<ObjectLink>();
+  /** Links without an accepted CONNECT, by address. */
+  readonly #pending = new Crowd<ObjectLink>();
+  /** Sent since the hub has looked how much is unread. */
+  #sentBytes = 0;
   /** Links whose state stands in rows. */
   readonly #spilled = new Set<ConnectionId>();
   readonly #endedBytes = { receivedBytes: 0, sentBytes: 0 };
   #isSaving = false;
   #isLooking = false;
   #stores: ComposedStores | undefined;
+  #writer: Writer | undefined;
   #context: LinkContext | undefined;
   #watch: (link: ObjectLink) => void = () => {};
 
@@ -58,6 +76,12 @@ export class HubLinks {
 
   get size(): number {
     return this.#links.size;
+  }
+
+  /** Where all places are taken, a client that has not sent CONNECT gives way: the oldest of the address with most. */
+  makePlace(): boolean {
+    if (this.#links.size < this.#work.limits.connectionsMax) return true;
+    return this.#closePending(this.#pending.oldest());
   }
 
   /** MQTT bytes of all connections since the object woke. */
@@ -88,16 +112,15 @@ export class HubLinks {
   /** Reads the links whose sockets have outlived the memory of the object, and the records of their sessions. */
   read(sockets: readonly ObjectSocket[]): readonly Found[] {
     const found: Found[] = [];
+    for (const id of this.#records.spilledIds()) this.#spilled.add(id);
     for (const socket of sockets) {
       const note = socket.deserializeAttachment() as SocketNote | null;
       if (note === null || note.isClosed) continue;
-      if (note.link === undefined) this.#spilled.add(note.id);
       const saved = unpackLink(note.link ?? this.#records.spilled(note.id));
       this.#records.adopt(saved.records);
       this.#found.set(note.id, saved);
       found.push({ socket, saved });
     }
-    this.#records.dropSpilledExcept(this.#spilled);
     return found;
   }
 
@@ -108,8 +131,9 @@ export class HubLinks {
   }
 
   /** The stores have been read: the links go on. */
-  open(found: readonly Found[], stores: ComposedStores, { watch, ...context }: OpenContext): void {
+  open(found: readonly Found[], stores: ComposedStores, { watch, writer, ...context }: OpenContext): void {
     this.#stores = stores;
+    this.#writer = writer;
     this.#watch = watch;
     this.#context = {
       ...context,
@@ -119,6 +143,8 @@ export class HubLinks {
     };
     for (const { socket, saved } of found) this.#goOn(socket, saved, stores, this.#context);
     this.#found.clear();
+    // Rows of connections that are gone.
+    for (const id of this.#spilled.keys()) if (!this.#links.has(id)) this.#dropSpilled(id);
   }
 
   accepted(socket: ObjectSocket, peer: Peer): void {
@@ -126,8 +152,20 @@ export class HubLinks {
     const id = crypto.randomUUID();
     const link = new ObjectLink(this.#context, socket, { id, peer, openedAtMs: this.#context.clock.now() });
     this.#add(link);
+    const holder = addressGroup(peer.address);
+    if (this.#pending.count(holder) > this.#work.limits.pendingPerAddressMax)
+      this.#closePending(this.#pending.oldest(holder));
     this.#save(link, stores(this.#stores));
     this.#work.settle();
+  }
+
+  /** False: there is none. */
+  #closePending(link: ObjectLink | undefined): boolean {
+    if (link === undefined) return false;
+    this.#context?.log.info('pending-cut', { address: this.#pending.holderOf(link) });
+    link.closeWith(CloseCode.TryAgainLater, 'Too many connections wait for CONNECT');
+    this.#forget(link);
+    return true;
   }
 
   /** The commit is made: bytes leave. */
@@ -135,11 +173,24 @@ export class HubLinks {
     const changed = [...this.#changed];
     this.#changed.clear();
     for (const link of changed) {
-      link.flush();
+      this.#sentBytes += link.flush();
       if (!this.#links.has(link.id)) continue;
       this.#name(link);
       this.#watch(link);
       this.#note(link);
+    }
+    if (this.#sentBytes >= UNREAD_LOOK_BYTES) this.#lookAtUnread();
+  }
+
+  /** Those that have left most unread go, until the others have room. */
+  #lookAtUnread(): void {
+    this.#sentBytes = 0;
+    const links = [...this.#links.values()].sort((one, other) => other.unreadBytes - one.unreadBytes);
+    let bytes = links.reduce((sum, { unreadBytes }) => sum + unreadBytes, 0);
+    for (const link of links) {
+      if (bytes <= this.#work.limits.unreadTotalBytesMax) return;
+      bytes -= link.unreadBytes;
+      link.disconnect(ReasonCode.QuotaExceeded, 'Too many bytes were sent to clients that do not read');
     }
   }
 
@@ -156,12 +207,13 @@ export class HubLinks {
     const link = new ObjectLink(context, socket, { ...saved, state });
     this.#add(link);
     this.#name(link);
-    if (saved.readers.length > 0 || isUnfinished(state)) link.goOn(saved.readers);
+    if (saved.readers.length > 0 || isUnfinished(state)) link.wake(saved.readers);
   }
 
   #add(link: ObjectLink): void {
     this.#links.set(link.id, link);
     this.#bySocket.set(link.socket, link);
+    if (link.state.phase !== 'connected') this.#pending.add(link, addressGroup(link.peer.address));
     this.#watch(link);
   }
 
@@ -172,19 +224,26 @@ export class HubLinks {
 
   #name(link: ObjectLink): void {
     if (link.state.phase !== 'connected') return;
+    this.#pending.delete(link);
     link.passingNumber ??= stores(this.#stores).sessions.passingNumberOf(link.state.connection.session);
     if (link.passingNumber !== undefined) this.#byNumber.set(link.passingNumber, link);
   }
 
-  #ended(link: ObjectLink): void {
+  /** It has no place any more. */
+  #forget(link: ObjectLink): void {
     this.#endedBytes.receivedBytes += link.traffic.receivedBytes;
     this.#endedBytes.sentBytes += link.traffic.sentBytes;
     this.#links.delete(link.id);
+    this.#pending.delete(link);
+  }
+
+  #ended(link: ObjectLink): void {
+    this.#forget(link);
     this.#bySocket.delete(link.socket);
     this.#slow.delete(link);
     this.#unsaved.delete(link);
     if (link.passingNumber !== undefined) this.#byNumber.delete(link.passingNumber);
-    if (this.#spilled.delete(link.id)) this.#records.dropSpilled(link.id);
+    this.#dropSpilled(link.id);
     noteOn(link.socket, { id: link.id, isClosed: true });
     this.#work.settle();
   }
@@ -194,7 +253,7 @@ export class HubLinks {
     if (this.#isSaving) return;
     this.#isSaving = true;
     // While the timer runs the object does not sleep.
-    setTimeout(() => this.#saveAll(), this.#work.quietMs);
+    setTimeout(() => this.#saveAll(), this.#work.limits.quietMs);
   }
 
   #saveAll(): void {
@@ -215,14 +274,23 @@ export class HubLinks {
       progress: session && queues.progressOf(session),
       records: link.passingNumber === undefined ? [] : this.#records.passing(link.passingNumber),
     } as SavedLink);
-    if (bytes.length > ATTACHMENT_BYTES_MAX) {
-      this.#spilled.add(link.id);
-      this.#records.spill(link.id, bytes);
-      noteOn(link.socket, { id: link.id });
+    if (bytes.length > this.#work.limits.attachmentBytesMax) {
+      this.#spill(link, bytes);
       return;
     }
     noteOn(link.socket, { id: link.id, link: bytes });
-    if (this.#spilled.delete(link.id)) this.#records.dropSpilled(link.id);
+    this.#dropSpilled(link.id);
+  }
+
+  #spill({ id, socket }: ObjectLink, bytes: Uint8Array): void {
+    this.#spilled.add(id);
+    this.#writer?.put(spilledKey(id), bytes);
+    noteOn(socket, { id });
+  }
+
+  #dropSpilled(id: ConnectionId): void {
+    // The object ends when a commit has failed, and the next one finds rows of connections that are gone.
+    if (this.#writer?.isWorking && this.#spilled.delete(id)) this.#writer.remove(spilledKey(id));
   }
 
   #lookLater(link: ObjectLink): void {

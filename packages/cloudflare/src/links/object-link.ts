@@ -18,6 +18,7 @@ import {
   CloseCode,
   countSent,
   Inbound,
+  type RateQuota,
   TopicAliases,
   type TrafficMeter,
   type TurnHandlers,
@@ -26,6 +27,7 @@ import {
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import type { ObjectSocket } from '../platform.ts';
 import type { SavedLink } from '../storage/saved-link.ts';
+import { type Charged, LinkRate } from './link-rate.ts';
 
 /** `WebSocket.readyState` of an open socket. */
 const OPEN = 1;
@@ -35,6 +37,7 @@ export interface LinkLimits {
   readonly connectBytesMax: number;
   readonly outboundBufferBytesMax: number;
   readonly inboundBufferBytesMax: number;
+  readonly webSocketMessageBytesMax: number;
 }
 
 /** The parts that all links of a hub share. */
@@ -45,6 +48,7 @@ export interface LinkContext {
   readonly limits: LinkLimits;
   readonly memory: AliasMemory;
   readonly meter: TrafficMeter;
+  readonly rates: RateQuota;
   /** The link has bytes to send, or another state to save. */
   changed(link: ObjectLink): void;
   /** Its client has not read what it was sent: `looked` is called until it has. */
@@ -57,7 +61,7 @@ export interface LinkContext {
 export type LinkFacts = Pick<SavedLink, 'id' | 'peer' | 'openedAtMs'> & Partial<SavedLink>;
 
 /** One client's connection as the broker sees it. It outlives the memory of the object: see `SavedLink`. */
-export class ObjectLink implements Link, BufferedLink, TurnHandlers {
+export class ObjectLink implements Link, BufferedLink, Charged, TurnHandlers {
   readonly id: ConnectionId;
   readonly peer: Peer;
   readonly openedAtMs: number;
@@ -70,6 +74,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
   readonly #context: LinkContext;
   readonly #inbound: Inbound;
   readonly #turns: Turns;
+  readonly #rate: LinkRate;
   #state: LinkState;
   #inboundAliases: ClientTopicAliases | undefined;
   #outboundAliases: TopicAliases | undefined;
@@ -99,6 +104,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     const version = state.phase === 'new' ? undefined : versionOf(state);
     this.#inbound = new Inbound(maximumPacketSize, connectBytesMax, version);
     this.#turns = new Turns(this.#inbound, this, context.clock);
+    this.#rate = new LinkRate(context, this);
     for (const [alias, topic] of facts.aliases ?? []) this.topicAliases.set(alias, topic);
     if (facts.unfinished !== undefined && facts.unfinished.length > 0) this.#inbound.push(facts.unfinished);
   }
@@ -181,7 +187,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
   }
 
   roomBytes(): number {
-    const roomBytes = this.#context.limits.outboundBufferBytesMax - this.#unreadBytes;
+    const roomBytes = this.#context.limits.outboundBufferBytesMax - this.unreadBytes;
     if (roomBytes > 0) return roomBytes;
     this.#drainWanted = true;
     this.#context.slow(this);
@@ -200,18 +206,20 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     this.#context.changed(this);
   }
 
-  /** Everything that the event has caused for this client leaves, after the commit. */
-  flush(): void {
-    if (this.#isGone) return;
+  /** Everything that the event has caused for this client leaves, after the commit. Returns how many bytes. */
+  flush(): number {
+    if (this.#isGone) return 0;
+    const bytes = this.#gatheredBytes;
     try {
-      if (this.#gatheredBytes > 0) this.#sendGathered();
+      if (bytes > 0) this.#sendGathered();
       if (this.#closing !== undefined) this.socket.close(this.#closing.code, this.#closing.reason);
     } catch {
       // The client is gone already.
       queueMicrotask(() => this.closed('the connection was gone'));
-      return;
+      return 0;
     }
     if (this.#closing !== undefined) queueMicrotask(() => this.closed('closed by the broker'));
+    return bytes;
   }
 
   close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {
@@ -239,7 +247,16 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
       this.closeWith(CloseCode.UnsupportedData, 'MQTT packets come in binary messages');
       return;
     }
+    const { webSocketMessageBytesMax } = this.#context.limits;
+    if (data.byteLength > webSocketMessageBytesMax) {
+      this.closeWith(
+        CloseCode.MessageTooBig,
+        `A WebSocket message has at most ${webSocketMessageBytesMax} bytes`,
+      );
+      return;
+    }
     this.traffic.receivedBytes += data.byteLength;
+    this.#rate.message(data.byteLength);
     this.#turns.push(new Uint8Array(data));
   }
 
@@ -253,6 +270,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
   /** Called by `Turns`. */
   handle(packet: Packet | Violation): Awaitable<void> {
     this.#lastPacketAtMs = this.#context.clock.now();
+    if ('type' in packet) this.#rate.packet(packet);
     if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
     return this.#context.broker.receive(this, packet);
   }
@@ -274,9 +292,9 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
 
   /** The hub takes no packets of a client that does not read: the answers would have to wait as well. */
   isStalled(): boolean {
-    this.#isStalled = this.#unreadBytes >= this.#context.limits.outboundBufferBytesMax;
+    this.#isStalled = this.unreadBytes >= this.#context.limits.outboundBufferBytesMax;
     if (this.#isStalled) this.#context.slow(this);
-    return this.#isStalled;
+    return this.#isStalled || this.#rate.mustWait();
   }
 
   /**
@@ -288,13 +306,17 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     const { inboundBufferBytesMax, maximumPacketSize } = this.#context.limits;
     if (this.isOver || this.#inbound.bytes <= inboundBufferBytesMax + maximumPacketSize) return;
     this.#log('inbound-overload', { heldBytes: this.#inbound.bytes });
-    this.closeWith(CloseCode.PolicyViolation, 'Too many bytes wait for the broker');
+    if (this.#state.phase !== 'connected')
+      this.closeWith(CloseCode.PolicyViolation, 'Too many bytes wait for the broker');
+    else if (this.#rate.isWaiting)
+      this.disconnect(ReasonCode.MessageRateTooHigh, 'More came than the rates of this identity allow');
+    else this.disconnect(ReasonCode.QuotaExceeded, 'Too many bytes wait for the broker');
   }
 
   /** Returns whether its client has read enough for more. */
   looked(): boolean {
     if (this.isOver) return true;
-    if (this.#unreadBytes * 2 >= this.#context.limits.outboundBufferBytesMax) return false;
+    if (this.unreadBytes * 2 >= this.#context.limits.outboundBufferBytesMax) return false;
     this.#isStalled = false;
     if (this.#drainWanted) {
       this.#drainWanted = false;
@@ -312,8 +334,13 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     }, 0);
   }
 
+  /** It has waited for its rate. */
+  goOn(): void {
+    this.#turns.advance();
+  }
+
   /** After the memory of the object was lost. */
-  goOn(readers: SavedLink['readers']): void {
+  wake(readers: SavedLink['readers']): void {
     if (readers.length > 0) this.#turns.call(() => this.#context.broker.goOnReading(this, readers));
     this.drainSoon();
   }
@@ -322,7 +349,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     if (this.isOpen) this.#turns.call(() => this.#context.broker.drain(this));
   }
 
-  get #unreadBytes(): number {
+  get unreadBytes(): number {
     return this.#gatheredBytes + (this.socket.bufferedAmount ?? 0);
   }
 

@@ -4,8 +4,11 @@ import type { ObjectStorage } from '../platform.ts';
 
 export type PassingRecord = readonly [key: string, value: Uint8Array];
 
-/** The first letter of the keys of rows that hold an attachment that is too large for its socket. */
+/** The first letter of the keys of saved links that are too large for their sockets. */
 const SPILLED = 'y';
+
+/** Between the key and the number of a further row of a large value. No key contains it: they sort behind its first row. */
+const REST = '~';
 
 /**
  * The records of a hub: rows of SQLite, but those of sessions that end with their connection stay in memory, from where
@@ -14,6 +17,8 @@ const SPILLED = 'y';
 export class Records implements JournalContent {
   readonly #storage: ObjectStorage;
   readonly #passing = new Map<number, Map<string, Uint8Array>>();
+  /** Keys whose values take several rows. */
+  readonly #long = new Set<string>();
   /** Called with the number of a session whose records in memory have changed. */
   onPassing: (session: number) => void = () => {};
 
@@ -51,33 +56,35 @@ export class Records implements JournalContent {
     return new Error(`The storage of this object is damaged: ${where} cannot be read.`, { cause: error });
   }
 
-  /** Keeps an attachment that its socket has no room for. */
-  spill(connectionId: string, bytes: Uint8Array): void {
-    this.dropSpilled(connectionId);
-    for (let at = 0; at < bytes.length; at += ROW_BYTES_MAX)
-      this.#put1(spilledKey(connectionId, at / ROW_BYTES_MAX), bytes.subarray(at, at + ROW_BYTES_MAX));
-  }
-
+  /** A saved link that its socket has no room for. */
   spilled(connectionId: string): Uint8Array {
-    const rows = this.#rows(`${SPILLED}${connectionId}/`, `${SPILLED}${connectionId}0`);
-    return Buffer.concat(Array.from(rows, ([, value]) => value));
+    const key = spilledKey(connectionId);
+    for (const [, value] of this.#rows(key, `${key}${REST}${REST}`)) return value;
+    return new Uint8Array();
   }
 
-  dropSpilled(connectionId: string): void {
-    const prefix = `${SPILLED}${connectionId}/`;
-    this.#storage.sql.exec('DELETE FROM kv WHERE k >= ? AND k < ?', prefix, `${SPILLED}${connectionId}0`);
+  /** The connections of all saved links that stand in rows. */
+  *spilledIds(): Generator<string> {
+    for (const [key] of this.scan(SPILLED)) yield key.slice(SPILLED.length);
   }
 
-  /** Removes those of connections that are gone. */
-  dropSpilledExcept(living: ReadonlySet<string>): void {
-    for (const [key] of this.scan(SPILLED)) {
-      const connectionId = key.slice(1, key.lastIndexOf('/'));
-      if (!living.has(connectionId)) this.#storage.sql.exec('DELETE FROM kv WHERE k = ?', key);
+  /** A value in several rows is put together. */
+  *#rows(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
+    let [key, pieces]: [string, Buffer[]] = ['', []];
+    for (const [name, value] of this.#pages(from, end)) {
+      if (pieces.length > 0 && name.startsWith(`${key}${REST}`)) {
+        this.#long.add(key);
+        pieces.push(value);
+        continue;
+      }
+      if (pieces.length > 0) yield [key, Buffer.concat(pieces)];
+      [key, pieces] = [name, [value]];
     }
+    if (pieces.length > 0) yield [key, Buffer.concat(pieces)];
   }
 
   /** A page at a time: a caller may leave off, or write meanwhile. */
-  *#rows(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
+  *#pages(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
     let page: readonly Readonly<Record<string, unknown>>[];
     let [after, isAfter] = [from, '>='];
     do {
@@ -108,14 +115,26 @@ export class Records implements JournalContent {
   }
 
   #write(rows: readonly (readonly [string, Uint8Array | undefined])[]): void {
+    const { sql } = this.#storage;
     for (const [key, value] of rows) {
-      if (value === undefined) this.#storage.sql.exec('DELETE FROM kv WHERE k = ?', key);
-      else this.#put1(key, value);
+      if (this.#long.delete(key))
+        sql.exec('DELETE FROM kv WHERE k > ? AND k < ?', `${key}${REST}`, `${key}${REST}${REST}`);
+      if (value === undefined) sql.exec('DELETE FROM kv WHERE k = ?', key);
+      else
+        for (const row of this.#rowsOf(key, value))
+          sql.exec('INSERT OR REPLACE INTO kv VALUES (?, ?)', ...row);
     }
   }
 
-  #put1(key: string, value: Uint8Array): void {
-    this.#storage.sql.exec('INSERT OR REPLACE INTO kv VALUES (?, ?)', key, value);
+  /** The platform refuses a larger row, and with it everything that the event has written. */
+  #rowsOf(key: string, value: Uint8Array): readonly PassingRecord[] {
+    if (value.length <= ROW_BYTES_MAX) return [[key, value]];
+    this.#long.add(key);
+    const pieces = Math.ceil(value.length / ROW_BYTES_MAX);
+    return Array.from({ length: pieces }, (_, index) => {
+      const name = index === 0 ? key : `${key}${REST}${String(index).padStart(4, '0')}`;
+      return [name, value.subarray(index * ROW_BYTES_MAX, (index + 1) * ROW_BYTES_MAX)];
+    });
   }
 
   *#scanPassing(kind: string, from: string): Generator<readonly [string, Buffer]> {
@@ -127,6 +146,6 @@ export class Records implements JournalContent {
   }
 }
 
-function spilledKey(connectionId: string, chunk: number): string {
-  return `${SPILLED}${connectionId}/${String(chunk).padStart(6, '0')}`;
+export function spilledKey(connectionId: string): string {
+  return SPILLED + connectionId;
 }

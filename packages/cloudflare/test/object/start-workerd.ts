@@ -24,10 +24,15 @@ export interface Workerd {
 /**
  * @param testPort where the process of the tests answers the ports of hubs
  * @param folder for the module and the storage. @default a new one
+ * @param module a file. @default the hub of the tests
  */
-export async function startWorkerd(testPort: number, folder = newFolder()): Promise<Workerd> {
-  built ??= buildOnce();
-  copyFileSync(await built, join(folder, 'worker.js'));
+export async function startWorkerd(
+  testPort: number,
+  folder = newFolder(),
+  module?: string,
+): Promise<Workerd> {
+  if (module === undefined) built ??= buildOnce();
+  copyFileSync(module ?? (await built) ?? '', join(folder, 'worker.js'));
   mkdirSync(join(folder, 'storage'), { recursive: true });
   writeFileSync(join(folder, 'config.capnp'), configOf(join(folder, 'storage'), testPort));
   const arguments_ = ['serve', '--experimental', '--control-fd=3', 'config.capnp'];

@@ -4,6 +4,7 @@ export const CloseCode = {
   GoingAway: 1001,
   UnsupportedData: 1003,
   PolicyViolation: 1008,
+  MessageTooBig: 1009,
   InternalError: 1011,
   TryAgainLater: 1013,
 } as const;

@@ -1,6 +1,13 @@
-import { type Packet, type PublishPacket, type QoS, ReasonCode } from '@apus/mqtt';
+import {
+  type AcknowledgementPacket,
+  type Packet,
+  type PublishPacket,
+  type QoS,
+  ReasonCode,
+} from '@apus/mqtt';
 
 const HOUR_SECONDS = 3600;
+const RECEIVE_MAXIMUM = 10;
 const SUBSCRIBE_ID = 1000;
 /** Few, so that each soon names another message. */
 const PACKET_ID_MAX = 7;
@@ -24,6 +31,10 @@ export interface ClientOptions {
   readonly expirySeconds?: number;
   /** Each connection has a will, whose payload names the client and the connection. */
   readonly hasWill?: boolean;
+  /** Called when a connection begins. */
+  readonly connected?: () => void;
+  /** Called for each message that was not acknowledged when its session ended: it is not published again. */
+  readonly abandoned?: (payload: string) => void;
 }
 
 /**
@@ -37,6 +48,8 @@ export class HistoryClient {
   readonly #options: ClientOptions;
   readonly #outgoing = new Map<number, Outgoing>();
   readonly #unreleased = new Set<number>();
+  /** Packet ids that have come on this connection. */
+  readonly #onConnection = new Set<number>();
   #isConnected = false;
   #hasSession = false;
   #lastPacketId = 0;
@@ -57,9 +70,10 @@ export class HistoryClient {
   }
 
   connect(): void {
-    const { expirySeconds = HOUR_SECONDS, receiveMaximum = 10, hasWill } = this.#options;
+    const { expirySeconds = HOUR_SECONDS, receiveMaximum = RECEIVE_MAXIMUM, hasWill } = this.#options;
     this.#isConnected = false;
     this.#connections += 1;
+    this.#onConnection.clear();
     this.outbound = [
       {
         type: 'connect',
@@ -93,7 +107,7 @@ export class HistoryClient {
     if (reasonCode >= 0x80)
       throw new Error(`${this.clientId} was answered ${packet.type} with ${reasonCode}`);
     if (packet.type === 'connack') this.#connected(packet.sessionPresent);
-    else if (packet.type === 'suback') this.#hasSession = true;
+    else if (packet.type === 'suback') this.#hasSession = this.#options.expirySeconds !== 0;
     else if (packet.type === 'publish') this.#receivePublish(packet);
     else if (packet.type === 'pubrel') this.#receivePubrel(packet.packetId);
     else if (packet.type === 'pubrec') this.#release(packet.packetId);
@@ -103,10 +117,12 @@ export class HistoryClient {
 
   #connected(isPresent: boolean): void {
     if (this.#hasSession && !isPresent) throw new Error(`the session of ${this.clientId} is lost`);
+    const { subscribe, expirySeconds, connected } = this.#options;
     if (!isPresent) this.#unreleased.clear();
+    if (expirySeconds === 0) this.#abandon();
     this.#isConnected = true;
-    const { subscribe } = this.#options;
-    if (subscribe === undefined) this.#hasSession = this.#options.expirySeconds !== 0;
+    connected?.();
+    if (subscribe === undefined) this.#hasSession = expirySeconds !== 0;
     else if (!this.#hasSession)
       this.outbound.push({
         type: 'subscribe',
@@ -120,13 +136,27 @@ export class HistoryClient {
     }
   }
 
+  #abandon(): void {
+    for (const { payload, isReleased } of this.#outgoing.values())
+      if (!isReleased) this.#options.abandoned?.(payload);
+    this.#outgoing.clear();
+  }
+
   #receivePublish({ payload, qos, packetId }: PublishPacket): void {
     if (qos !== 2 || !this.#unreleased.has(packetId))
       this.#options.received?.(Buffer.from(payload).toString());
-    if (qos === 1) this.#answer('puback', packetId);
-    if (qos !== 2) return;
-    this.#unreleased.add(packetId);
-    this.#answer('pubrec', packetId);
+    if (qos === 2) this.#unreleased.add(packetId);
+    this.#answer(qos === 1 ? 'puback' : 'pubrec', packetId);
+    this.#onConnection.add(packetId);
+    this.#checkWindow();
+  }
+
+  /** [MQTT-3.3.4-9] */
+  #checkWindow(): void {
+    const { receiveMaximum = RECEIVE_MAXIMUM } = this.#options;
+    const completing = new Set(this.outbound.filter(isCompleting).map(({ packetId }) => packetId));
+    const open = [...this.#onConnection].filter((id) => this.#unreleased.has(id) || completing.has(id));
+    if (open.length > receiveMaximum) throw new Error(`${this.clientId} was sent ${open.length} at a time`);
   }
 
   #receivePubrel(packetId: number): void {
@@ -143,6 +173,10 @@ export class HistoryClient {
   #answer(type: 'puback' | 'pubrec' | 'pubrel' | 'pubcomp', packetId: number): void {
     this.outbound.push({ type, packetId, reasonCode: 0, properties: {} });
   }
+}
+
+function isCompleting(packet: Packet): packet is AcknowledgementPacket {
+  return packet.type === 'puback' || packet.type === 'pubcomp';
 }
 
 function publishOf(packetId: number, { topic, payload, qos }: Outgoing, dup: boolean): PublishPacket {

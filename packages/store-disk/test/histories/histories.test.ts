@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runs } from '../../../../test/support/runs.ts';
-import { DRAWS, History } from './history.ts';
+import { DRAWS } from './cast.ts';
+import { History } from './history.ts';
 
 const STEPS = { minLength: 20, maxLength: 400, size: 'max' } as const;
 

@@ -1,6 +1,6 @@
 /** Words for values that the code names. */
 export const connectionsWords = {
-  door: { node: 'node door', gateway: 'gateway door' },
+  door: { node: 'node door', gateway: 'gateway door', object: 'object door' },
   version: { 4: 'MQTT 3.1.1', 5: 'MQTT 5.0' },
   editor: {
     urlHelp: {
