@@ -28,7 +28,7 @@ type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 export interface HubLimits extends LinkLimits {
   readonly connectTimeoutSeconds: number;
   readonly tenantQueueBytesMax: number;
-  /** How long nothing may happen before the state of links is saved. Until then the object is awake. */
+  /** How long the state of a link waits where it is not saved at once. Until then the object is awake. */
   readonly quietMs: number;
 }
 

@@ -1,3 +1,9 @@
 /** What the suites of `test/` use of this package beside its exports. */
 export { asText, fromText, type RemotePorts } from './object/remote.ts';
-export { newFolder, startWorkerd, type Workerd } from './object/start-workerd.ts';
+export {
+  needsWorkerd,
+  newFolder,
+  startWorkerd,
+  type Workerd,
+  type WorkerEntry,
+} from './object/start-workerd.ts';

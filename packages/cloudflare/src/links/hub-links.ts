@@ -1,12 +1,12 @@
 import type { Connection, ConnectionId, LinkState, Peer } from '@apus/broker';
 import type { ComposedStores, LivingConnection } from '@apus/store-disk';
-import { ATTACHMENT_BYTES_MAX, SLOW_LOOK_MS } from '../limits.ts';
+import { ATTACHMENT_BYTES_MAX, SAVES_AT_ONCE_MAX, SLOW_LOOK_MS } from '../limits.ts';
 import type { ObjectSocket } from '../platform.ts';
 import type { Records } from '../storage/records.ts';
 import { packLink, type SavedLink, type SocketNote, unpackLink } from '../storage/saved-link.ts';
 import { type LinkContext, ObjectLink } from './object-link.ts';
 
-type OpenContext = Omit<LinkContext, 'changed' | 'slow' | 'ended'> & {
+type OpenContext = Omit<LinkContext, 'sends' | 'changed' | 'slow' | 'ended'> & {
   /** The link is new, or has another Keep Alive. */
   watch(link: ObjectLink): void;
 };
@@ -16,7 +16,7 @@ interface Work {
   readonly quietMs: number;
   /** At the end of the present work: commits, and has bytes leave. */
   settle(): void;
-  /** Nothing has happened for a moment. */
+  /** The object may sleep now. */
   quiet(): void;
 }
 
@@ -26,7 +26,11 @@ interface Found {
   readonly saved: SavedLink;
 }
 
-/** The network connections of a hub. What their memory holds is saved with their sockets as soon as they are quiet. */
+/**
+ * The network connections of a hub. What their memory holds is saved with their sockets at the end of each event, since
+ * the platform bills the time in which a timer keeps the object awake. Where events are so dense that it does not sleep
+ * anyway, or the state of a link stands in rows, a timer saves it once for many events.
+ */
 export class HubLinks {
   readonly #records: Records;
   readonly #work: Work;
@@ -35,12 +39,19 @@ export class HubLinks {
   readonly #bySocket = new Map<ObjectSocket, ObjectLink>();
   /** Links by the number of their sessions, which end with them. */
   readonly #byNumber = new Map<number, ObjectLink>();
-  readonly #changed = new Set<ObjectLink>();
+  readonly #sending = new Set<ObjectLink>();
+  /** Changed by the present event. */
   readonly #unsaved = new Set<ObjectLink>();
+  /** Saved when the timer for them goes off. */
+  readonly #waiting = new Set<ObjectLink>();
   readonly #slow = new Set<ObjectLink>();
   /** Links whose state stands in rows. */
   readonly #spilled = new Set<ConnectionId>();
-  #isSaving = false;
+  #isWaiting = false;
+  /** The present half of a second, and the changes of links in it. */
+  #half = 0;
+  #changes = 0;
+  #wasDense = false;
   #isLooking = false;
   #stores: ComposedStores | undefined;
   #context: LinkContext | undefined;
@@ -51,7 +62,7 @@ export class HubLinks {
     this.#work = work;
     records.onPassing = (number) => {
       const link = this.#byNumber.get(number);
-      if (link !== undefined) this.#note(link);
+      if (link !== undefined) this.#unsaved.add(link);
     };
   }
 
@@ -102,7 +113,11 @@ export class HubLinks {
     this.#watch = watch;
     this.#context = {
       ...context,
-      changed: (link) => this.#change(link),
+      sends: (link) => this.#sends(link),
+      changed: (link) => {
+        this.#unsaved.add(link);
+        this.#sends(link);
+      },
       slow: (link) => this.#lookLater(link),
       ended: (link) => this.#ended(link),
     };
@@ -121,15 +136,10 @@ export class HubLinks {
 
   /** The commit is made: bytes leave. */
   flush(): void {
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    for (const link of changed) {
-      link.flush();
-      if (!this.#links.has(link.id)) continue;
-      this.#name(link);
-      this.#watch(link);
-      this.#note(link);
-    }
+    const sending = [...this.#sending];
+    this.#sending.clear();
+    for (const link of sending) link.flush();
+    if (this.#unsaved.size > 0) this.#saveChanged();
   }
 
   #goOn(socket: ObjectSocket, saved: SavedLink, { sessions }: ComposedStores, context: LinkContext): void {
@@ -154,8 +164,8 @@ export class HubLinks {
     this.#watch(link);
   }
 
-  #change(link: ObjectLink): void {
-    this.#changed.add(link);
+  #sends(link: ObjectLink): void {
+    this.#sending.add(link);
     this.#work.settle();
   }
 
@@ -170,25 +180,50 @@ export class HubLinks {
     this.#bySocket.delete(link.socket);
     this.#slow.delete(link);
     this.#unsaved.delete(link);
+    this.#waiting.delete(link);
     if (link.passingNumber !== undefined) this.#byNumber.delete(link.passingNumber);
     if (this.#spilled.delete(link.id)) this.#records.dropSpilled(link.id);
     noteOn(link.socket, { id: link.id, isClosed: true });
     this.#work.settle();
   }
 
-  #note(link: ObjectLink): void {
-    this.#unsaved.add(link);
-    if (this.#isSaving) return;
-    this.#isSaving = true;
-    // While the timer runs the object does not sleep.
-    setTimeout(() => this.#saveAll(), this.#work.quietMs);
-  }
-
-  #saveAll(): void {
-    this.#isSaving = false;
-    for (const link of this.#unsaved) this.#save(link, stores(this.#stores));
+  #saveChanged(): void {
+    const isDense = this.#isDense(this.#unsaved.size);
+    for (const link of this.#unsaved) {
+      if (this.#links.has(link.id)) {
+        this.#name(link);
+        this.#watch(link);
+      }
+      if (isDense || this.#spilled.has(link.id)) this.#saveLater(link);
+      else this.#save(link, stores(this.#stores));
+    }
     this.#unsaved.clear();
     this.#work.quiet();
+  }
+
+  /** Whether links change so often that the object is better kept awake. */
+  #isDense(changes: number): boolean {
+    const half = Math.floor(Date.now() / this.#work.quietMs);
+    if (half !== this.#half) {
+      this.#wasDense = half === this.#half + 1 && this.#changes >= SAVES_AT_ONCE_MAX;
+      this.#half = half;
+      this.#changes = 0;
+    }
+    this.#changes += changes;
+    return this.#wasDense || this.#changes > SAVES_AT_ONCE_MAX;
+  }
+
+  /** Once for all changes of a moment. While the timer runs the object does not sleep. */
+  #saveLater(link: ObjectLink): void {
+    this.#waiting.add(link);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    setTimeout(() => {
+      this.#isWaiting = false;
+      for (const each of this.#waiting) this.#save(each, stores(this.#stores));
+      this.#waiting.clear();
+      this.#work.quiet();
+    }, this.#work.quietMs);
   }
 
   #save(link: ObjectLink, { queues }: ComposedStores): void {

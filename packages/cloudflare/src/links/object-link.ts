@@ -42,7 +42,9 @@ export interface LinkContext {
   readonly log: Log;
   readonly limits: LinkLimits;
   readonly memory: AliasMemory;
-  /** The link has bytes to send, or another state to save. */
+  /** The link has bytes to send, or ends. */
+  sends(link: ObjectLink): void;
+  /** The link has another state to save. */
   changed(link: ObjectLink): void;
   /** Its client has not read what it was sent: `looked` is called until it has. */
   slow(link: ObjectLink): void;
@@ -193,7 +195,9 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     if (!this.isOpen) return;
     this.#gather(idAt < 0 ? packet : withId(packet, idAt, id));
     if (tail !== undefined) this.#gather(tail);
-    this.#context.changed(this);
+    // A message without packet identifier leaves nothing to be saved, but the position of a reader.
+    if (idAt >= 0 || this.isReading) this.#context.changed(this);
+    else this.#context.sends(this);
   }
 
   /** Everything that the event has caused for this client leaves, after the commit. */
@@ -219,7 +223,7 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     if (this.#closing !== undefined || this.#isGone) return;
     this.#closing = { code, reason: reason.slice(0, CLOSE_REASON_LENGTH_MAX) };
     this.#turns.close();
-    this.#context.changed(this);
+    this.#context.sends(this);
   }
 
   /** Ends the connection for a reason of the server's, after the broker's present work for it. */
