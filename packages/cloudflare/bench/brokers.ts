@@ -33,7 +33,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-const PROFILED_FUNCTIONS = 40;
+const PROFILED_FUNCTIONS = 60;
 
 let hubs = 0;
 
@@ -105,27 +105,45 @@ function heapBytesOf(inspectorPort: number): Promise<number> {
   });
 }
 
-interface Profile {
-  readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string } }[];
-  readonly samples: readonly number[];
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: { readonly functionName: string };
+  readonly children?: readonly number[];
 }
 
-/** The functions that take the most samples themselves, with their shares. */
+/** The functions that take the most samples, themselves and with all that they call, with their shares. */
 function profileOf(inspectorPort: number, work: () => Promise<unknown>): Promise<readonly string[]> {
   return inspect(inspectorPort, async (ask) => {
     await ask('Profiler.enable');
     await ask('Profiler.start');
     await work();
-    const { nodes, samples } = (await ask('Profiler.stop')).profile as Profile;
-    const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName || '(anonymous)']));
-    const counts = new Map<string, number>();
-    for (const id of samples) {
-      const name = names.get(id) ?? '';
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-    }
-    return [...counts]
+    const { nodes, samples } = (await ask('Profiler.stop')).profile as {
+      readonly nodes: readonly ProfileNode[];
+      readonly samples: readonly number[];
+    };
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    const [own, whole] = [new Map<number, number>(), new Map<string, number>()];
+    for (const id of samples) own.set(id, (own.get(id) ?? 0) + 1);
+    const itself = new Map<string, number>();
+    const add = (counts: Map<string, number>, name: string, count: number) =>
+      counts.set(name, (counts.get(name) ?? 0) + count);
+    const visit = (id: number, above: ReadonlySet<string>): number => {
+      const { callFrame, children = [] } = byId.get(id) as ProfileNode;
+      const name = callFrame.functionName || '(anonymous)';
+      const path = new Set([...above, name]);
+      let count = own.get(id) ?? 0;
+      add(itself, name, count);
+      for (const child of children) count += visit(child, path);
+      if (!above.has(name)) add(whole, name, count);
+      return count;
+    };
+    visit(nodes[0]?.id ?? 0, new Set());
+    return [...whole]
       .sort(([, one], [, other]) => other - one)
       .slice(0, PROFILED_FUNCTIONS)
-      .map(([name, count]) => `${((count * 100) / samples.length).toFixed(1)} % ${name}`);
+      .map(([name, count]) => {
+        const share = (samplesOf: number) => ((samplesOf * 100) / samples.length).toFixed(1).padStart(5);
+        return `${share(count)} % ${share(itself.get(name) ?? 0)} % ${name}`;
+      });
   });
 }

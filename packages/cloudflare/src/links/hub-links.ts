@@ -3,7 +3,14 @@ import type { ComposedStores, LivingConnection } from '@apus/store-disk';
 import { ATTACHMENT_BYTES_MAX, SAVES_AT_ONCE_MAX, SLOW_LOOK_MS } from '../limits.ts';
 import type { ObjectSocket } from '../platform.ts';
 import type { Records } from '../storage/records.ts';
-import { packLink, type SavedLink, type SocketNote, unpackLink } from '../storage/saved-link.ts';
+import {
+  packFacts,
+  packLink,
+  type SavedFacts,
+  type SavedLink,
+  type SocketNote,
+  unpackLink,
+} from '../storage/saved-link.ts';
 import { type LinkContext, ObjectLink } from './object-link.ts';
 
 type OpenContext = Omit<LinkContext, 'sends' | 'changed' | 'slow' | 'ended'> & {
@@ -45,6 +52,10 @@ export class HubLinks {
   /** Saved when the timer for them goes off. */
   readonly #waiting = new Set<ObjectLink>();
   readonly #slow = new Set<ObjectLink>();
+  readonly #facts = new WeakMap<
+    LinkState,
+    { readonly attachment: SavedFacts['attachment']; readonly bytes: Uint8Array }
+  >();
   /** Links whose state stands in rows. */
   readonly #spilled = new Set<ConnectionId>();
   #isWaiting = false;
@@ -230,13 +241,11 @@ export class HubLinks {
     if (link.isOver) return;
     const { state } = link;
     const session = state.phase === 'connected' ? state.connection.session : undefined;
-    const bytes = packLink({
+    const bytes = packLink(this.#factsOf(link, session?.attachment), {
       ...link.saved,
-      state: session === undefined ? state : stateWith(state, nameOf),
-      attachment: session?.attachment,
       progress: session && queues.progressOf(session),
       records: link.passingNumber === undefined ? [] : this.#records.passing(link.passingNumber),
-    } as SavedLink);
+    });
     if (bytes.length > ATTACHMENT_BYTES_MAX) {
       this.#spilled.add(link.id);
       this.#records.spill(link.id, bytes);
@@ -245,6 +254,17 @@ export class HubLinks {
     }
     noteOn(link.socket, { id: link.id, link: bytes });
     if (this.#spilled.delete(link.id)) this.#records.dropSpilled(link.id);
+  }
+
+  #factsOf(link: ObjectLink, attachment: SavedFacts['attachment']): Uint8Array {
+    const { id, peer, openedAtMs, state } = link;
+    const known = this.#facts.get(state);
+    if (known !== undefined && known.attachment === attachment) return known.bytes;
+    const named = stateWith(state, nameOf) ?? state;
+    const bytes = packFacts({ id, peer, openedAtMs, state: named, attachment });
+    // What a method of authentication keeps may change in its place.
+    if (state.phase === 'connected') this.#facts.set(state, { attachment, bytes });
+    return bytes;
   }
 
   #lookLater(link: ObjectLink): void {

@@ -23,7 +23,7 @@ import {
 } from '@apus/door';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import type { ObjectSocket } from '../platform.ts';
-import type { SavedLink } from '../storage/saved-link.ts';
+import type { SavedFacts, SavedLink } from '../storage/saved-link.ts';
 
 /** `WebSocket.readyState` of an open socket. */
 const OPEN = 1;
@@ -159,16 +159,11 @@ export class ObjectLink implements Link, BufferedLink, TurnHandlers {
     return this.#outboundAliases;
   }
 
-  /** What the link's own memory holds, to be saved. */
-  get saved(): Omit<SavedLink, 'state' | 'attachment' | 'progress' | 'records'> {
-    const { id, peer, openedAtMs } = this;
-    const aliases = this.#inboundAliases?.entries() ?? [];
+  /** What the link's own memory holds, to be saved, beside the facts of its connection. */
+  get saved(): Omit<SavedLink, keyof SavedFacts | 'progress' | 'records'> {
     return {
-      id,
-      peer,
-      openedAtMs,
       lastPacketAtMs: this.#lastPacketAtMs,
-      aliases,
+      aliases: this.#inboundAliases?.entries() ?? [],
       readers: this.isReading ? savedReadersOf(this) : [],
       unfinished: this.#inbound.unfinished,
     };

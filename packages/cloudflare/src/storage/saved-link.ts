@@ -33,11 +33,22 @@ export interface SocketNote {
 
 const packr = new Packr({ useRecords: false });
 
+/** What of a link stays as it is from one packet to the next. */
+export type SavedFacts = Pick<SavedLink, 'id' | 'peer' | 'openedAtMs' | 'state' | 'attachment'>;
+
+export function packFacts({ id, peer, openedAtMs, state, attachment }: SavedFacts): Uint8Array {
+  return new Uint8Array(packr.pack({ id, peer, openedAtMs, state, attachment }));
+}
+
 /** A copy: with a view an attachment would get the whole buffer behind it, and refuse it. */
-export function packLink(link: SavedLink): Uint8Array {
-  return new Uint8Array(packr.pack(link));
+export function packLink(facts: Uint8Array, rest: Omit<SavedLink, keyof SavedFacts>): Uint8Array {
+  const { lastPacketAtMs, progress, aliases, readers, unfinished, records } = rest;
+  return new Uint8Array(
+    packr.pack({ facts, lastPacketAtMs, progress, aliases, readers, unfinished, records }),
+  );
 }
 
 export function unpackLink(bytes: Uint8Array): SavedLink {
-  return packr.unpack(bytes) as SavedLink;
+  const { facts, ...rest } = packr.unpack(bytes);
+  return { ...packr.unpack(facts), ...rest } as SavedLink;
 }
