@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { type Broker, startNodeBroker, startObjectBroker } from './brokers.ts';
 import { fanOut, oneToOne } from './loads.ts';
-import { heapOfSockets, wakeUp } from './sleep.ts';
+import { heapOfSockets, profiledWakeUp, wakeUp } from './sleep.ts';
 
 const HELP = `npm run bench:doors -- [--rounds NUMBER] [--only fan-out|one-to-one|wake|heap] [--sessions 1000,10000] | --profile LOAD
 
 Measures the object door in workerd beside the node door, with the same core, in one run: processor time of each
-broker's process, in turns. Prints the median of the rounds, and each of them. With --profile fan-out or one-to-one it measures nothing, and prints the
+broker's process, in turns. Prints the median of the rounds, and each of them. With --profile fan-out, one-to-one or wake it measures nothing, and prints the
 functions of the hub that take the most time.
 `;
 
@@ -23,6 +23,7 @@ const rounds = Number(values.rounds);
 const isAsked = (name: string): boolean => values.only === '' || values.only === name;
 
 if (values.help) say(HELP);
+else if (values.profile === 'wake') say(`${(await profiledWakeUp(1_000, 10 * rounds)).join('\n')}\n`);
 else if (values.profile !== undefined) await profile(values.profile === 'fan-out' ? fanOut : oneToOne);
 else await main();
 

@@ -7,9 +7,9 @@ const WARM_UPS = 3;
 /** Clients that connect at a time. */
 const TOGETHER = 50;
 
-/** Ms of processor time until a PINGREQ is answered whose object has lost its memory, by the round. */
-export async function wakeUp(sessions: number, rounds: number): Promise<readonly number[]> {
-  const broker = await startObjectBroker();
+/** A hub with so many kept sessions, a filter each, and a client. */
+async function filled(sessions: number, isInspected = false) {
+  const broker = await startObjectBroker(isInspected);
   await each(sessions, async (index) => {
     const client = await BenchClient.connect(broker.url, {
       clientId: `kept-${index}`,
@@ -18,12 +18,27 @@ export async function wakeUp(sessions: number, rounds: number): Promise<readonly
     await client.subscribe(`bench/kept-${index}`, 1);
     await client.disconnect();
   });
-  const client = await BenchClient.connect(broker.url);
+  return { broker, client: await BenchClient.connect(broker.url) };
+}
+
+/** Ms of processor time until a PINGREQ is answered whose object has lost its memory, by the round. */
+export async function wakeUp(sessions: number, rounds: number): Promise<readonly number[]> {
+  const { broker, client } = await filled(sessions);
   const found: number[] = [];
   for (let round = -WARM_UPS; round < rounds; round += 1) {
     const ms = await wake(broker, client);
     if (round >= 0) found.push(ms);
   }
+  await broker.stop();
+  return found;
+}
+
+/** The functions that take the time of a wake-up. */
+export async function profiledWakeUp(sessions: number, rounds: number): Promise<readonly string[]> {
+  const { broker, client } = await filled(sessions, true);
+  const found = await broker.profile(async () => {
+    for (let round = 0; round < rounds; round += 1) await wake(broker, client);
+  });
   await broker.stop();
   return found;
 }
