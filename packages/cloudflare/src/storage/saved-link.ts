@@ -43,12 +43,13 @@ export function packFacts({ id, peer, openedAtMs, state, attachment }: SavedFact
 /** A copy: with a view an attachment would get the whole buffer behind it, and refuse it. */
 export function packLink(facts: Uint8Array, rest: Omit<SavedLink, keyof SavedFacts>): Uint8Array {
   const { lastPacketAtMs, progress, aliases, readers, unfinished, records } = rest;
-  return new Uint8Array(
-    packr.pack({ facts, lastPacketAtMs, progress, aliases, readers, unfinished, records }),
-  );
+  // Without the names of the fields: the end of each event waits for this.
+  const fields = [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records];
+  return new Uint8Array(packr.pack(fields));
 }
 
 export function unpackLink(bytes: Uint8Array): SavedLink {
-  const { facts, ...rest } = packr.unpack(bytes);
-  return { ...packr.unpack(facts), ...rest } as SavedLink;
+  const [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records] = packr.unpack(bytes);
+  const rest = { lastPacketAtMs, progress, aliases, readers, unfinished, records };
+  return { ...packr.unpack(facts), ...rest };
 }
