@@ -39,7 +39,7 @@ function workloadOf(flags: string): Parameters<typeof estimate>[0] {
   return Object.fromEntries(fields);
 }
 
-const SERVICES = ['AWS IoT Core', 'AWS AppSync Events', 'EMQX Serverless'];
+const SERVICES = ['Apus, object door', 'AWS IoT Core', 'AWS AppSync Events', 'EMQX Serverless'];
 
 /** The cells of a workload: the cheapest without a server that lacks nothing is bold. */
 function cellsOf(flags: string): readonly string[] {

@@ -2,6 +2,7 @@ import { type BillOptions, billOf } from './bill.ts';
 import { compare } from './compare.ts';
 import { estimate } from './estimate.ts';
 import { type Machine, nodeDoor, SMALL_MACHINE } from './node-door.ts';
+import { OBJECT_DOOR } from './object-door.ts';
 import type { Program } from './programs.ts';
 
 export const GATEWAY_DOOR = 'Apus, gateway door';
@@ -30,17 +31,19 @@ export interface BidOptions extends BillOptions {
 /** Programs are compared up to this size. */
 export const CLIENTS_MAX = 1_000_000;
 
-/** A month of the program at this size, at each service: the gateway door, the node door, then the others by name. */
+/** A month of the program at this size, at each service: the three doors, then the others by name. */
 export function bidsFor(program: Program, clients: number, options: BidOptions = {}): readonly Bid[] {
   const { usage, traffic } = estimate(program.workload(clients));
   const machine = nodeDoor(traffic, options.machine ?? SMALL_MACHINE, options);
-  const others = compare(traffic, options).map(({ service, bill, misfits }) => ({
+  const bids = compare(traffic, options).map(({ service, bill, misfits }) => ({
     service,
     usd: bill.usd,
     misfits,
   }));
+  const others = bids.filter(({ service }) => service !== OBJECT_DOOR);
   return [
     { service: GATEWAY_DOOR, usd: billOf(usage, options).usd, misfits: [] },
+    ...bids.filter(({ service }) => service === OBJECT_DOOR),
     { service: NODE_DOOR, usd: machine.usd, misfits: machine.misfits },
     ...others.sort((a, b) => a.service.localeCompare(b.service)),
   ];

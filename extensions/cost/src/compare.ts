@@ -1,6 +1,7 @@
 import { type Bill, type BillOptions, billOfItems, type Item } from './bill.ts';
 import { IOT_METERED_BYTES } from './budgets.ts';
 import { usdText } from './finding.ts';
+import { objectDoor } from './object-door.ts';
 import { GIGABYTE } from './price.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -161,9 +162,9 @@ export function ably(traffic: Traffic, options: BillOptions = {}): Offer {
   };
 }
 
-/** The other services, in the order of their price for this traffic. */
+/** The object door and other services, in the order of their price for this traffic. */
 export function compare(traffic: Traffic, options: BillOptions = {}): readonly Offer[] {
-  return [awsIotCore, appSyncEvents, emqxServerless, ably]
+  return [objectDoor, awsIotCore, appSyncEvents, emqxServerless, ably]
     .map((offer) => offer(traffic, options))
     .sort((a, b) => a.bill.usd - b.bill.usd);
 }

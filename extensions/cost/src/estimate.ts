@@ -121,6 +121,7 @@ function trafficOf(workload: Workload, rates: Rates): Traffic {
     acknowledgedDeliveries: qos === 0 ? 0 : deliveries - spared,
     sparedAcknowledgements: spared,
     queuedDeliveries: queued,
+    persistentShare,
     streamedMessages: rates.publishes * workload.streamShare,
     messageBytes: workload.bytes + workload.topicBytes,
     topicMinutes: topics * hours * days * 60,

@@ -25,6 +25,14 @@ export { type Floor, floorOf, type UnavoidableFrames } from './floor.ts';
 export { INVOICE_FIELDS, type InvoicedUsage, invoiceOf } from './invoice.ts';
 export { meteredUsage, UsageFormatError } from './metered-usage.ts';
 export { type Machine, type NodeDoor, nodeDoor, SMALL_MACHINE } from './node-door.ts';
+export {
+  OBJECT_BUDGETS,
+  OBJECT_DOOR,
+  type ObjectOffer,
+  type ObjectUse,
+  objectDoor,
+  objectItems,
+} from './object-door.ts';
 export type { Operation, OperationName } from './operation.ts';
 export { type FreeTier, GIGABYTE, type Price, unitUsd, usdOf } from './price.ts';
 export { PRICE_BOOK_DATE, PRICE_BOOK_REGION, type PriceName, priceBook, priceOf } from './price-book.ts';

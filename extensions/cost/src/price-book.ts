@@ -37,6 +37,15 @@ const LIGHTSAIL: Origin = {
   source: 'https://docs.aws.amazon.com/lightsail/latest/userguide/baseline-cpu-performance.html',
 };
 
+/** Prices of all places alike. The amounts that the plan includes stand as free tiers. */
+function cloudflare(service: string, page: string): Origin {
+  const source = `https://developers.cloudflare.com/${page}/platform/pricing/`;
+  return { service, region: 'all', date: '2026-09', source };
+}
+const DURABLE_OBJECTS = cloudflare('Cloudflare Durable Objects', 'durable-objects');
+const WORKERS = cloudflare('Cloudflare Workers', 'workers');
+const included = (quantity: number) => ({ free: { quantity, months: 'always' } }) as const;
+
 /** The machines of a cluster, read later than the rest. */
 const CLUSTER_DATE = '2026-11';
 function awsMachine(service: string, page: string): Origin {
@@ -156,6 +165,22 @@ export const priceBook = {
   }),
   ablyConnectionMinute: perMillion(ABLY, 'Connection', 'connection-minute', 1),
   ablyChannelMinute: perMillion(ABLY, 'Channel', 'channel-minute', 1),
+  workersPlan: each(WORKERS, 'Paid plan', 'month', 5),
+  workerRequest: perMillion(WORKERS, 'Request', 'request', 0.3, included(10_000_000)),
+  workerMillisecond: perMillion(WORKERS, 'Processor time', 'millisecond', 0.02, included(30_000_000)),
+  objectRequest: perMillion(DURABLE_OBJECTS, 'Request', 'request, alarm, or 20 messages received', 0.15, {
+    ...included(1_000_000),
+    note: 'Messages that an object sends are free. So is data out.',
+  }),
+  objectDuration: perMillion(DURABLE_OBJECTS, 'Duration', 'GB-second of 128 MB', 12.5, {
+    ...included(400_000),
+    note: 'While an object is at work, or may not sleep because a timer is set.',
+  }),
+  objectRowRead: perMillion(DURABLE_OBJECTS, 'Row read', 'row', 0.001, included(25 * BILLION)),
+  objectRowWritten: perMillion(DURABLE_OBJECTS, 'Row written', 'row written or deleted', 1, {
+    ...included(50_000_000),
+    note: 'Setting an alarm is a row.',
+  }),
   c7gXlarge: each(EC2, 'c7g.xlarge, 4 vCPU, 8 GB, Linux', 'machine-hour', 0.145, { status: 'unconfirmed' }),
   m7gXlarge: each(EC2, 'm7g.xlarge, 4 vCPU, 16 GB, Linux', 'machine-hour', 0.1632),
   fargateCpu: each(FARGATE, 'vCPU, Linux on Graviton', 'vCPU-hour', 0.03238),

@@ -18,6 +18,8 @@ export interface Traffic {
   readonly sparedAcknowledgements: number;
   /** Deliveries that were stored for a client that was away. */
   readonly queuedDeliveries: number;
+  /** Share of the clients whose session outlives its connection, from 0 to 1. */
+  readonly persistentShare: number;
   /** Published messages that readers may ask for later. */
   readonly streamedMessages: number;
   /** Topic name and payload of a message. */
@@ -44,6 +46,7 @@ export const NO_TRAFFIC: Traffic = {
   acknowledgedDeliveries: 0,
   sparedAcknowledgements: 0,
   queuedDeliveries: 0,
+  persistentShare: 0,
   streamedMessages: 0,
   messageBytes: 0,
   topicMinutes: 0,

@@ -8,6 +8,7 @@ import {
   estimate,
   GATEWAY_DOOR,
   NODE_DOOR,
+  OBJECT_DOOR,
   PROGRAMS,
   type Program,
   programBids,
@@ -38,6 +39,7 @@ describe('a program at each service', () => {
     expect(bids.get('AWS IoT Core')).toBe(awsIotCore(traffic).bill.usd);
     expect([...bids.keys()]).toEqual([
       GATEWAY_DOOR,
+      OBJECT_DOOR,
       NODE_DOOR,
       'Ably',
       'AWS AppSync Events',

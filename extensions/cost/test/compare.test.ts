@@ -8,6 +8,7 @@ import {
   estimate,
   type GivenWorkload,
   NO_TRAFFIC,
+  objectDoor,
   type Traffic,
 } from '../src/index.ts';
 
@@ -73,6 +74,28 @@ describe('other services, by hand', () => {
     expect(notes({ qos: 0 })).not.toContain('in all');
   });
 
+  it('the object door bills what comes in, the time it takes, rows and alarms, beside a plan that includes much', () => {
+    // A million PUBLISHes and two million PUBACKs are 150,000 requests.
+    const busy = { ...LARGE, clients: 1_000, connectionMinutes: 43_200_000, persistentShare: 0 };
+    const { marginalUsd, bill, isFree, misfits } = objectDoor(busy);
+    const quantity = (price: string) => bill.lines.find((line) => line.price === price)?.quantity ?? 0;
+    // With a PINGREQ a minute, and 79 alarms an hour.
+    expect(quantity('objectRequest')).toBeCloseTo((43_200_000 + 3_000_000) / 20 + 720 * 79, 6);
+    expect(quantity('objectRowWritten')).toBe(720 * 79);
+    // The first million requests, and all rows, are in the plan.
+    expect(bill.usd).toBeCloseTo(5 + (2_366_880 - 1_000_000) * 0.15e-6, 10);
+    expect(marginalUsd).toBeGreaterThan(2_366_880 * 0.15e-6 + 720 * 79 * 1e-6);
+    expect([isFree, misfits]).toEqual([true, []]);
+  });
+
+  it('an object is never awake for longer than its clients are connected, and has limits', () => {
+    const flood = { ...LARGE, clients: 10_001, connectionMinutes: 10_001, publishes: 60_001 };
+    const { bill, misfits } = objectDoor(flood);
+    // A minute of 128 MB.
+    expect(bill.lines.find(({ price }) => price === 'objectDuration')?.quantity).toBeCloseTo(60 * 0.128, 10);
+    expect(misfits).toHaveLength(2);
+  });
+
   it('an empty message counts as one', () => {
     expect(awsIotCore({ ...NO_TRAFFIC, publishes: 1_000_000 }).bill.usd).toBeCloseTo(1, 10);
   });
@@ -80,6 +103,7 @@ describe('other services, by hand', () => {
   it('are listed by their price', () => {
     expect(compare(LARGE).map(({ service }) => service)).toEqual([
       'EMQX Serverless',
+      'Apus, object door',
       'AWS AppSync Events',
       'AWS IoT Core',
       'Ably',
@@ -114,7 +138,7 @@ describe('other services, by hand', () => {
   });
 
   it('are cheaper with their free tiers, on request', () => {
-    const [free] = compare({ ...NO_TRAFFIC, connectionMinutes: 500_000 }, { freeTiers: true });
-    expect(free?.bill.usd).toBe(0);
+    for (const offer of [awsIotCore, objectDoor])
+      expect(offer({ ...NO_TRAFFIC, connectionMinutes: 500_000 }, { freeTiers: true }).bill.usd).toBe(0);
   });
 });

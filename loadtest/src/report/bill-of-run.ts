@@ -229,6 +229,7 @@ function trafficOfRun(run: RunForBill, connectionMinutes: number): Traffic {
     acknowledgedDeliveries: isKept ? acknowledged : 0,
     sparedAcknowledgements: isKept ? 0 : acknowledged,
     queuedDeliveries: 0,
+    persistentShare: outlivesConnections(plan) ? 1 : 0,
     streamedMessages: 0,
     messageBytes: (group?.publish?.payloadBytes ?? 0) + (group?.publish?.topic.length ?? 0),
     topicMinutes: (streams * onlineSeconds(run)) / 60,

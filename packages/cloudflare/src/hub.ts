@@ -46,6 +46,8 @@ function memoryBudget({ limits, quotas }: ResolvedHub): MemoryBudget {
   return new MemoryBudget(memoryBytesMax, queues, Math.min(queuedBytesMax || ofIdentity, ofIdentity));
 }
 
+const NOW = Promise.resolve();
+
 /** The broker of one tenant, in one object. */
 export class Hub {
   readonly broker: Broker;
@@ -229,7 +231,8 @@ export class Hub {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => this.#settle());
+    // The runtime's `queueMicrotask` takes several times as long.
+    void NOW.then(() => this.#settle());
   }
 
   /** The writes are committed before any frame leaves. The runtime holds the frames until the commit is confirmed. */

@@ -1,11 +1,15 @@
 /** An attachment of a socket has at most 16,384 bytes when it is serialized. A larger one goes into rows. */
 export const ATTACHMENT_BYTES_MAX = 12_000;
 
+/** Links that are saved at once in half a second, some 10 us each. Beyond it a timer saves each once. */
+export const SAVES_AT_ONCE_MAX = 5_000;
+
 /** A row has at most 2 MB, key and value together. A larger value takes several. */
 export const ROW_BYTES_MAX = 1_000_000;
 
-/** Rows that are read at a time. */
-export const SCANNED_ROWS_MAX = 32;
+/** Rows that are read at a time: at first, and later where they are small. Of either 32 MB at most. */
+export const SCANNED_ROWS_MIN = 32;
+export const SCANNED_ROWS_MAX = 512;
 
 /** A timer that is due within this time keeps the object awake, as it is more exact than an alarm. */
 export const AWAKE_MS_MAX = 1_000;

@@ -41,7 +41,7 @@ export interface HubLimits extends LinkLimits {
   readonly unreadTotalBytesMax: number;
   /** What the stores may count. */
   readonly memoryBytesMax: number;
-  /** How long nothing may happen before the state of links is saved. Until then the object is awake. */
+  /** How long the state of a link waits where it is not saved at once. Until then the object is awake. */
   readonly quietMs: number;
   /** A link whose saved state is larger goes into rows instead of the attachment of its socket. */
   readonly attachmentBytesMax: number;

@@ -5,7 +5,7 @@ import { consoleLog } from '../src/console-log.ts';
 import { Hub, type HubOptions } from '../src/index.ts';
 import { KeepAlive } from '../src/links/keep-alive.ts';
 import type { ObjectLink } from '../src/links/object-link.ts';
-import { packLink, type SavedLink, unpackLink } from '../src/storage/saved-link.ts';
+import { packFacts, packLink, type SavedLink, unpackLink } from '../src/storage/saved-link.ts';
 import { SimulatedObject, SimulatedSocket } from './object/simulated-object.ts';
 
 const NOW_MS = 1_800_000_000_000;
@@ -124,8 +124,8 @@ it('waits for a link that is busy when its identity expires', () => {
 
 it('saves a link as bytes of its own: an attachment takes the whole buffer behind a view', () => {
   const link = { id: 'a', unfinished: Uint8Array.of(1, 2, 3), aliases: [[1, 't']] } as unknown as SavedLink;
-  const bytes = packLink(link);
+  const bytes = packLink(packFacts(link), link);
   expect(bytes.buffer.byteLength).toBe(bytes.length);
-  packLink({ ...link, id: 'b' });
+  packLink(packFacts({ ...link, id: 'b' }), link);
   expect(unpackLink(bytes)).toMatchObject({ id: 'a', unfinished: link.unfinished });
 });

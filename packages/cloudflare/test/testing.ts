@@ -2,4 +2,10 @@
 
 export { startLocal } from '../command/start-local.ts';
 export { asText, fromText, type RemotePorts } from './object/remote.ts';
-export { needsWorkerd, newFolder, startWorkerd, type Workerd } from './object/start-workerd.ts';
+export {
+  needsWorkerd,
+  newFolder,
+  startWorkerd,
+  type Workerd,
+  type WorkerEntry,
+} from './object/start-workerd.ts';

@@ -19,6 +19,8 @@ export interface FramerOptions {
   protocolVersion?: ProtocolVersion;
 }
 
+const NOTHING = new Uint8Array();
+
 /**
  * Cuts a stream of bytes, arriving in any pieces, into whole packets.
  *
@@ -82,6 +84,7 @@ export class Framer {
   /** A copy of the bytes of which no packet has come. */
   get unfinished(): Uint8Array {
     const input = this.#input.subarray(this.#position, this.#end);
+    if (this.#heldLength + input.length === 0) return NOTHING;
     return Buffer.concat([this.#held.subarray(0, this.#heldLength), input]);
   }
 

@@ -14,11 +14,10 @@ export function programsMarkdown(): string {
     const cells = bids.map((bid) => (bid.service === best ? `**${offerText(bid)}**` : offerText(bid)));
     return [program.name, quantityText(program.clients), ...cells];
   });
-  const ranges = outcomes.map(({ program, withoutServer, withServer }) => [
+  const ranges = outcomes.map(({ program, withoutServer }) => [
     program.name,
     program.traffic,
     rangesText(withoutServer),
-    rangesText(withServer),
   ]);
   return [
     tableOf(
@@ -26,11 +25,7 @@ export function programsMarkdown(): string {
       head.map((_, column) => (column === 0 ? '---' : '--:')),
       dollars,
     ),
-    tableOf(
-      ['', 'traffic', 'the cheapest without a server, by clients', 'with one'],
-      ['---', '---', '---', '---'],
-      ranges,
-    ),
+    tableOf(['', 'traffic', 'the cheapest without a server, by clients'], ['---', '---', '---'], ranges),
   ].join('\n\n');
 }
 

@@ -3,13 +3,21 @@ import { CloseCode } from '@apus/door';
 import { addressGroup, Crowd } from '@apus/identity';
 import { ReasonCode } from '@apus/mqtt';
 import type { ComposedStores, LivingConnection, Writer } from '@apus/store-disk';
-import { SLOW_LOOK_MS, UNREAD_LOOK_BYTES } from '../limits.ts';
+import { SAVES_AT_ONCE_MAX, SLOW_LOOK_MS, UNREAD_LOOK_BYTES } from '../limits.ts';
 import type { ObjectSocket } from '../platform.ts';
 import { type Records, spilledKey } from '../storage/records.ts';
-import { packLink, type SavedLink, type SocketNote, unpackLink } from '../storage/saved-link.ts';
+import {
+  noteOn,
+  packFacts,
+  packLink,
+  type SavedFacts,
+  type SavedLink,
+  type SocketNote,
+  unpackLink,
+} from '../storage/saved-link.ts';
 import { type LinkContext, ObjectLink } from './object-link.ts';
 
-type OpenContext = Omit<LinkContext, 'changed' | 'slow' | 'ended'> & {
+type OpenContext = Omit<LinkContext, 'sends' | 'changed' | 'slow' | 'ended'> & {
   readonly writer: Writer;
   /** The link is new, or has another Keep Alive. */
   watch(link: ObjectLink): void;
@@ -29,7 +37,7 @@ interface Work {
   readonly limits: Limits;
   /** At the end of the present work: commits, and has bytes leave. */
   settle(): void;
-  /** Nothing has happened for a moment. */
+  /** The object may sleep now. */
   quiet(): void;
 }
 
@@ -39,7 +47,11 @@ interface Found {
   readonly saved: SavedLink;
 }
 
-/** The network connections of a hub. What their memory holds is saved with their sockets as soon as they are quiet. */
+/**
+ * The network connections of a hub. What their memory holds is saved with their sockets at the end of each event, since
+ * the platform bills the time in which a timer keeps the object awake. Where events are so dense that it does not sleep
+ * anyway, or the state of a link stands in rows, a timer saves it once for many events.
+ */
 export class HubLinks {
   readonly #records: Records;
   readonly #work: Work;
@@ -48,17 +60,28 @@ export class HubLinks {
   readonly #bySocket = new Map<ObjectSocket, ObjectLink>();
   /** Links by the number of their sessions, which end with them. */
   readonly #byNumber = new Map<number, ObjectLink>();
-  readonly #changed = new Set<ObjectLink>();
+  readonly #sending = new Set<ObjectLink>();
+  /** Changed by the present event. */
   readonly #unsaved = new Set<ObjectLink>();
+  /** Saved when the timer for them goes off. */
+  readonly #waiting = new Set<ObjectLink>();
   readonly #slow = new Set<ObjectLink>();
   /** Links without an accepted CONNECT, by address. */
   readonly #pending = new Crowd<ObjectLink>();
   /** Sent since the hub has looked how much is unread. */
   #sentBytes = 0;
+  readonly #endedBytes = { receivedBytes: 0, sentBytes: 0 };
+  readonly #facts = new WeakMap<
+    LinkState,
+    { readonly attachment: SavedFacts['attachment']; readonly bytes: Uint8Array }
+  >();
   /** Links whose state stands in rows. */
   readonly #spilled = new Set<ConnectionId>();
-  readonly #endedBytes = { receivedBytes: 0, sentBytes: 0 };
-  #isSaving = false;
+  #isWaiting = false;
+  /** The present half of a second, and the changes of links in it. */
+  #half = 0;
+  #changes = 0;
+  #wasDense = false;
   #isLooking = false;
   #stores: ComposedStores | undefined;
   #writer: Writer | undefined;
@@ -70,7 +93,7 @@ export class HubLinks {
     this.#work = work;
     records.onPassing = (number) => {
       const link = this.#byNumber.get(number);
-      if (link !== undefined) this.#note(link);
+      if (link !== undefined) this.#unsaved.add(link);
     };
   }
 
@@ -137,7 +160,11 @@ export class HubLinks {
     this.#watch = watch;
     this.#context = {
       ...context,
-      changed: (link) => this.#change(link),
+      sends: (link) => this.#sends(link),
+      changed: (link) => {
+        this.#unsaved.add(link);
+        this.#sends(link);
+      },
       slow: (link) => this.#lookLater(link),
       ended: (link) => this.#ended(link),
     };
@@ -170,15 +197,10 @@ export class HubLinks {
 
   /** The commit is made: bytes leave. */
   flush(): void {
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    for (const link of changed) {
-      this.#sentBytes += link.flush();
-      if (!this.#links.has(link.id)) continue;
-      this.#name(link);
-      this.#watch(link);
-      this.#note(link);
-    }
+    const sending = [...this.#sending];
+    this.#sending.clear();
+    for (const link of sending) this.#sentBytes += link.flush();
+    if (this.#unsaved.size > 0) this.#saveChanged();
     if (this.#sentBytes >= UNREAD_LOOK_BYTES) this.#lookAtUnread();
   }
 
@@ -217,8 +239,8 @@ export class HubLinks {
     this.#watch(link);
   }
 
-  #change(link: ObjectLink): void {
-    this.#changed.add(link);
+  #sends(link: ObjectLink): void {
+    this.#sending.add(link);
     this.#work.settle();
   }
 
@@ -242,38 +264,61 @@ export class HubLinks {
     this.#bySocket.delete(link.socket);
     this.#slow.delete(link);
     this.#unsaved.delete(link);
+    this.#waiting.delete(link);
     if (link.passingNumber !== undefined) this.#byNumber.delete(link.passingNumber);
     this.#dropSpilled(link.id);
     noteOn(link.socket, { id: link.id, isClosed: true });
     this.#work.settle();
   }
 
-  #note(link: ObjectLink): void {
-    this.#unsaved.add(link);
-    if (this.#isSaving) return;
-    this.#isSaving = true;
-    // While the timer runs the object does not sleep.
-    setTimeout(() => this.#saveAll(), this.#work.limits.quietMs);
-  }
-
-  #saveAll(): void {
-    this.#isSaving = false;
-    for (const link of this.#unsaved) this.#save(link, stores(this.#stores));
+  #saveChanged(): void {
+    const isDense = this.#isDense(this.#unsaved.size);
+    for (const link of this.#unsaved) {
+      if (this.#links.has(link.id)) {
+        this.#name(link);
+        this.#watch(link);
+      }
+      if (isDense || this.#spilled.has(link.id)) this.#saveLater(link);
+      else this.#save(link, stores(this.#stores));
+    }
     this.#unsaved.clear();
     this.#work.quiet();
+  }
+
+  /** Whether links change so often that the object is better kept awake. */
+  #isDense(changes: number): boolean {
+    const half = Math.floor(Date.now() / this.#work.limits.quietMs);
+    if (half !== this.#half) {
+      this.#wasDense = half === this.#half + 1 && this.#changes >= SAVES_AT_ONCE_MAX;
+      this.#half = half;
+      this.#changes = 0;
+    }
+    this.#changes += changes;
+    return this.#wasDense || this.#changes > SAVES_AT_ONCE_MAX;
+  }
+
+  /** Once for all changes of a moment. While the timer runs the object does not sleep. */
+  #saveLater(link: ObjectLink): void {
+    this.#waiting.add(link);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    setTimeout(() => {
+      this.#isWaiting = false;
+      for (const each of this.#waiting) this.#save(each, stores(this.#stores));
+      this.#waiting.clear();
+      this.#work.quiet();
+    }, this.#work.limits.quietMs);
   }
 
   #save(link: ObjectLink, { queues }: ComposedStores): void {
     if (link.isOver) return;
     const { state } = link;
     const session = state.phase === 'connected' ? state.connection.session : undefined;
-    const bytes = packLink({
+    const bytes = packLink(this.#factsOf(link, session?.attachment), {
       ...link.saved,
-      state: session === undefined ? state : stateWith(state, nameOf),
-      attachment: session?.attachment,
       progress: session && queues.progressOf(session),
       records: link.passingNumber === undefined ? [] : this.#records.passing(link.passingNumber),
-    } as SavedLink);
+    });
     if (bytes.length > this.#work.limits.attachmentBytesMax) {
       this.#spill(link, bytes);
       return;
@@ -291,6 +336,17 @@ export class HubLinks {
   #dropSpilled(id: ConnectionId): void {
     // The object ends when a commit has failed, and the next one finds rows of connections that are gone.
     if (this.#writer?.isWorking && this.#spilled.delete(id)) this.#writer.remove(spilledKey(id));
+  }
+
+  #factsOf(link: ObjectLink, attachment: SavedFacts['attachment']): Uint8Array {
+    const { id, peer, openedAtMs, state } = link;
+    const known = this.#facts.get(state);
+    if (known !== undefined && known.attachment === attachment) return known.bytes;
+    const named = stateWith(state, nameOf) ?? state;
+    const bytes = packFacts({ id, peer, openedAtMs, state: named, attachment });
+    // What a method of authentication keeps may change in its place.
+    if (state.phase === 'connected') this.#facts.set(state, { attachment, bytes });
+    return bytes;
   }
 
   #lookLater(link: ObjectLink): void {
@@ -313,9 +369,6 @@ function isUnfinished(state: LinkState): boolean {
   return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
 }
 
-/** `WebSocket.readyState` of an open socket. */
-const OPEN = 1;
-
 type SessionOf = (tenant: string, clientId: string) => Connection['session'] | undefined;
 
 /** The state with another session; undefined if there is none. */
@@ -331,15 +384,6 @@ const nameOf: SessionOf = (tenant, clientId) => ({
   ...{ tenant, clientId },
   ...{ key: '', incarnation: '', attachment: undefined },
 });
-
-function noteOn(socket: ObjectSocket, note: SocketNote): void {
-  try {
-    socket.serializeAttachment(note);
-  } catch (error) {
-    // A socket that is gone takes none, and its link ends with it.
-    if (socket.readyState === OPEN) throw error;
-  }
-}
 
 function stores(opened: ComposedStores | undefined): ComposedStores {
   if (opened === undefined) throw new Error('the hub is not open');

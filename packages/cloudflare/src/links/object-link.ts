@@ -26,7 +26,7 @@ import {
 } from '@apus/door';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import type { ObjectSocket } from '../platform.ts';
-import type { SavedLink } from '../storage/saved-link.ts';
+import type { SavedFacts, SavedLink } from '../storage/saved-link.ts';
 import { type Charged, LinkRate } from './link-rate.ts';
 
 /** `WebSocket.readyState` of an open socket. */
@@ -49,7 +49,9 @@ export interface LinkContext {
   readonly memory: AliasMemory;
   readonly meter: TrafficMeter;
   readonly rates: RateQuota;
-  /** The link has bytes to send, or another state to save. */
+  /** The link has bytes to send, or ends. */
+  sends(link: ObjectLink): void;
+  /** The link has another state to save. */
   changed(link: ObjectLink): void;
   /** Its client has not read what it was sent: `looked` is called until it has. */
   slow(link: ObjectLink): void;
@@ -166,16 +168,11 @@ export class ObjectLink implements Link, BufferedLink, Charged, TurnHandlers {
     return this.#outboundAliases;
   }
 
-  /** What the link's own memory holds, to be saved. */
-  get saved(): Omit<SavedLink, 'state' | 'attachment' | 'progress' | 'records'> {
-    const { id, peer, openedAtMs } = this;
-    const aliases = this.#inboundAliases?.entries() ?? [];
+  /** What the link's own memory holds, to be saved, beside the facts of its connection. */
+  get saved(): Omit<SavedLink, keyof SavedFacts | 'progress' | 'records'> {
     return {
-      id,
-      peer,
-      openedAtMs,
       lastPacketAtMs: this.#lastPacketAtMs,
-      aliases,
+      aliases: this.#inboundAliases?.entries() ?? [],
       readers: this.isReading ? savedReadersOf(this) : [],
       unfinished: this.#inbound.unfinished,
     };
@@ -203,7 +200,9 @@ export class ObjectLink implements Link, BufferedLink, Charged, TurnHandlers {
     if (!this.isOpen) return;
     this.#gather(idAt < 0 ? packet : withId(packet, idAt, id));
     if (tail !== undefined) this.#gather(tail);
-    this.#context.changed(this);
+    // A message without packet identifier leaves nothing to be saved, but the position of a reader.
+    if (idAt >= 0 || this.isReading) this.#context.changed(this);
+    else this.#context.sends(this);
   }
 
   /** Everything that the event has caused for this client leaves, after the commit. Returns how many bytes. */
@@ -231,7 +230,7 @@ export class ObjectLink implements Link, BufferedLink, Charged, TurnHandlers {
     if (this.#closing !== undefined || this.#isGone) return;
     this.#closing = { code, reason: reason.slice(0, CLOSE_REASON_LENGTH_MAX) };
     this.#turns.close();
-    this.#context.changed(this);
+    this.#context.sends(this);
   }
 
   /** Ends the connection for a reason of the server's, after the broker's present work for it. */

@@ -1,8 +1,11 @@
 import { type JournalContent, type Operations, passingSessionOf } from '@apus/store-disk';
-import { ROW_BYTES_MAX, SCANNED_ROWS_MAX } from '../limits.ts';
+import { ROW_BYTES_MAX, SCANNED_ROWS_MAX, SCANNED_ROWS_MIN } from '../limits.ts';
 import type { ObjectStorage } from '../platform.ts';
 
 export type PassingRecord = readonly [key: string, value: Uint8Array];
+
+/** The first letters of the keys of sessions and subscriptions: at most 64 KB, and not a message of any size. */
+const SMALL_KINDS = 'sf';
 
 /** The first letter of the keys of saved links that are too large for their sockets. */
 const SPILLED = 'y';
@@ -86,15 +89,21 @@ export class Records implements JournalContent {
   /** A page at a time: a caller may leave off, or write meanwhile. */
   *#pages(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
     let page: readonly Readonly<Record<string, unknown>>[];
-    let [after, isAfter] = [from, '>='];
+    const isSmall = SMALL_KINDS.includes(from.charAt(0));
+    let [after, isAfter, rowsMax] = [from, '>=', 0];
     do {
+      // Many callers look at the first record alone; others read all.
+      rowsMax = Math.min(
+        Math.max(rowsMax * 4, SCANNED_ROWS_MIN),
+        isSmall ? SCANNED_ROWS_MAX : SCANNED_ROWS_MIN,
+      );
       const query = `SELECT k, v FROM kv WHERE k ${isAfter} ? AND k < ? ORDER BY k LIMIT ?`;
-      page = this.#storage.sql.exec(query, after, end, SCANNED_ROWS_MAX).toArray();
+      page = this.#storage.sql.exec(query, after, end, rowsMax).toArray();
       for (const { k, v } of page) {
         [after, isAfter] = [k as string, '>'];
         yield [after, Buffer.from(v as ArrayBuffer)];
       }
-    } while (page.length === SCANNED_ROWS_MAX);
+    } while (page.length === rowsMax);
   }
 
   #change(session: number, key: string, value: Uint8Array | undefined): void {

@@ -1,6 +1,7 @@
 import type { Attachment, LinkState, Peer, SavedReader } from '@apus/broker';
 import type { WindowProgress } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
+import type { ObjectSocket } from '../platform.ts';
 import type { PassingRecord } from './records.ts';
 
 /** A link as it outlives the memory of its object. The session in its state is a name: see `sessionOf`. */
@@ -33,11 +34,36 @@ export interface SocketNote {
 
 const packr = new Packr({ useRecords: false });
 
+/** What of a link stays as it is from one packet to the next. */
+export type SavedFacts = Pick<SavedLink, 'id' | 'peer' | 'openedAtMs' | 'state' | 'attachment'>;
+
+export function packFacts({ id, peer, openedAtMs, state, attachment }: SavedFacts): Uint8Array {
+  return new Uint8Array(packr.pack({ id, peer, openedAtMs, state, attachment }));
+}
+
 /** A copy: with a view an attachment would get the whole buffer behind it, and refuse it. */
-export function packLink(link: SavedLink): Uint8Array {
-  return new Uint8Array(packr.pack(link));
+export function packLink(facts: Uint8Array, rest: Omit<SavedLink, keyof SavedFacts>): Uint8Array {
+  const { lastPacketAtMs, progress, aliases, readers, unfinished, records } = rest;
+  // Without the names of the fields: the end of each event waits for this.
+  const fields = [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records];
+  return new Uint8Array(packr.pack(fields));
 }
 
 export function unpackLink(bytes: Uint8Array): SavedLink {
-  return packr.unpack(bytes) as SavedLink;
+  const [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records] = packr.unpack(bytes);
+  const rest = { lastPacketAtMs, progress, aliases, readers, unfinished, records };
+  return { ...packr.unpack(facts), ...rest };
+}
+
+/** `WebSocket.readyState` of an open socket. */
+const OPEN = 1;
+
+/** Writes the attachment of a socket. */
+export function noteOn(socket: ObjectSocket, note: SocketNote): void {
+  try {
+    socket.serializeAttachment(note);
+  } catch (error) {
+    // A socket that is gone takes none, and its link ends with it.
+    if (socket.readyState === OPEN) throw error;
+  }
 }

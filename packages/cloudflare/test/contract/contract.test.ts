@@ -1,8 +1,6 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { buildWorker } from '../../command/build-worker.ts';
 import { needsWorkerd, newFolder, startWorkerd } from '../object/start-workerd.ts';
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -10,9 +8,12 @@ const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 it('the stores of a hub keep the contract of all stores, over SQLite in workerd', needsWorkerd, async () => {
   const folder = newFolder();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const module = join(folder, 'contract.js');
-  await buildWorker(pathOf('contract-worker.ts'), module, { vitest: pathOf('vitest-in-workerd.ts') });
-  const workerd = await startWorkerd(1, folder, module);
+  const alias = { vitest: pathOf('vitest-in-workerd.ts') };
+  const workerd = await startWorkerd(1, folder, {
+    file: pathOf('contract-worker.ts'),
+    hub: 'TestHub',
+    alias,
+  });
   onTestFinished(() => workerd.kill());
   const answer = await fetch(`http://127.0.0.1:${workerd.port}/`);
   const { cases, failed, rows } = JSON.parse(await answer.text()) as Record<string, unknown>;

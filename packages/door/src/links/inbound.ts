@@ -24,7 +24,8 @@ export class Inbound {
 
   /** A copy of all bytes of which no packet has come. */
   get unfinished(): Uint8Array {
-    return Buffer.concat([this.#decoder.unfinished, ...(this.#waiting ?? [])]);
+    const { unfinished } = this.#decoder;
+    return this.#waiting === undefined ? unfinished : Buffer.concat([unfinished, ...this.#waiting]);
   }
 
   /** Bytes in memory: those that wait, and those of an incomplete packet. */
