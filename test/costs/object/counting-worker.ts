@@ -85,7 +85,9 @@ export class CountingHub extends HubObject {
     const [, , what] = pathname.split('/');
     if (what === 'mqtt') {
       counts.requests += 1;
-      const peer = await admit(request, this.hub.handshake);
+      // Cloudflare's network says where a client is.
+      const headers = [...request.headers, ['cf-connecting-ip', '127.0.0.1']] as [string, string][];
+      const peer = await admit(new Request(request, { headers }), this.hub.handshake);
       return peer instanceof Response ? peer : this.connect(request, peer);
     }
     if (what === 'pass') await this.#pass(Number(searchParams.get('ms')));
