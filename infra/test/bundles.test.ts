@@ -17,7 +17,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   timers: 676,
   sweep: 690,
   operator: 775,
-  publish: 700,
+  publish: 702,
   api: 790,
   usageExport: 460,
   kafka: 687,

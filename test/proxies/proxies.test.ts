@@ -48,7 +48,7 @@ describe.each(PROXIES)('$name in front of a node', (proxy) => {
     writeFileSync(users, JSON.stringify({ users: [{ ...ada, publish: ['#'], subscribe: ['#'] }] }));
     const tcp = await freePort();
     const node = await startDoors({
-      ...{ port: 0, logLevel: 'silent', apiKey: KEY, serverKeepAliveSecondsMax: 1 },
+      ...{ port: 0, logLevel: 'silent', apiKey: KEY, serverKeepAliveSecondsMax: 4 },
       identity: readIdentity({ authenticators: [{ users: { file: users } }] }, 'test'),
       trustedProxies: ['127.0.0.1'],
       listen: [parseListenAddress(`tcp://127.0.0.1:${tcp}?proxy-protocol`)],

@@ -53,7 +53,7 @@ interface Place {
 }
 
 /** Idle time-outs of an hour, for a test. */
-const IDLE = '6s';
+const IDLE = '8s';
 
 /**
  * Starts a proxy with its file of infra/proxies, in which addresses, certificates and time-outs are those of the test.
