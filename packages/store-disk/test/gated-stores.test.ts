@@ -10,7 +10,7 @@ const CLOCK = { now: () => NOW_MS };
 const PAGE = { messages: 100, bytes: 1_000_000 };
 const WILL = { topic: 'gone', payload: Buffer.from('bye'), qos: 1, retain: false, properties: {} } as const;
 
-const contract = gatedStores(new MapJournal(), { now: () => Date.now() });
+const contract = gatedStores(new MapJournal(), CLOCK);
 storesContract('behind a gate', () => contract);
 presenceStoreContract('behind a gate', async () => ({ ...contract, presence: contract.presenceStore }));
 

@@ -1,4 +1,5 @@
 import { presenceStoreContract, storesContract, streamStoreContract } from '@apus/broker/contract';
+import { NOW_MS } from '@apus/broker/samples';
 import { MemoryBudget } from '@apus/store-memory';
 import { afterAll, beforeAll, describe, vi } from 'vitest';
 import { engineOrSkip, startEngine, type TestEngine } from '../../../../test/support/engine-or-skip.ts';
@@ -31,7 +32,7 @@ describe('over an engine', needs('engine', program), () => {
     stores = await createValkeyStores({
       engine,
       membership,
-      clock: { now: () => Date.now() },
+      clock: { now: () => NOW_MS },
       memory: new MemoryBudget(),
       onFailure: (error) => {
         throw error;

@@ -14,14 +14,14 @@ interface Environment {
 }
 
 /** Stores as a hub has them. */
-function storesOver({ storage }: ObjectState, now: () => number) {
+function storesOver({ storage }: ObjectState) {
   const records = new Records(storage);
   const writer = new GatedWriter(
     (operations) => records.commit(operations),
     () => {},
   );
   const composed = composeStores({
-    ...{ content: records, writer, clock: { now }, memory: new MemoryBudget() },
+    ...{ content: records, writer, clock: { now: () => NOW_MS }, memory: new MemoryBudget() },
     ...{ willGraceSeconds: 30, written: 'all' as const },
   });
   return { composed, flush: () => writer.flush() };
@@ -36,13 +36,10 @@ export class TestHub {
   }
 
   async fetch(): Promise<Response> {
-    const { composed, flush } = storesOver(this.#state, () => Date.now());
+    const { composed, flush } = storesOver(this.#state);
     storesContract('in an object', () => composed);
     presenceStoreContract('in an object', async () => ({ ...composed, presence: composed.presenceStore }));
-    streamStoreContract(
-      'in an object',
-      async () => storesOver(this.#state, () => NOW_MS).composed.streamStore,
-    );
+    streamStoreContract('in an object', async () => storesOver(this.#state).composed.streamStore);
     const failed: string[] = [];
     for (const { title, run } of cases) {
       try {
@@ -53,7 +50,7 @@ export class TestHub {
       }
     }
     // Everything that they have written can be read.
-    storesOver(this.#state, () => Date.now());
+    storesOver(this.#state);
     const rows = this.#state.storage.sql.exec('SELECT count(*) AS n FROM kv').toArray()[0]?.n;
     return new Response(JSON.stringify({ cases: cases.length, failed, rows }));
   }
