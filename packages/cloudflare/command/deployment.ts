@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildWorker } from './build-worker.ts';
-import { COMPATIBILITY_DATE, ENTRY, madeOnce, PAGE } from './local-files.ts';
+import { COMPATIBILITY_DATE, ENTRY, madeOnce, PAGE, privateFolder } from './local-files.ts';
 import { flagsIn, SettingsError, textsFrom, WORKER_FLAGS, WORKER_HELP } from './settings.ts';
 import { requireNode, wrangler } from './wrangler.ts';
 
@@ -119,9 +119,7 @@ function worker(name: string) {
 function placeOf({ name = NAME, data }: { name?: string | undefined; data?: string | undefined }) {
   if (!/^[a-z0-9][a-z0-9-]{0,53}$/.test(name))
     throw new SettingsError(`--name has small letters, digits and "-", 54 at most, not "${name}".`);
-  const folder = resolve(data ?? `.apus-cloudflare-${name}`);
-  mkdirSync(folder, { recursive: true });
-  return { name, folder };
+  return { name, folder: privateFolder(resolve(data ?? `.apus-cloudflare-${name}`)) };
 }
 
 function writeConfiguration(folder: string, configuration: object): void {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The source of the Worker. */
@@ -10,6 +10,12 @@ export const PAGE = fileURLToPath(new URL('../../cli/dist/page', import.meta.url
 
 /** Of the runtime that the tests run in. */
 export const COMPATIBILITY_DATE = '2026-11-01';
+
+/** For secrets, and for records of clients: no other user of this machine reads it. */
+export function privateFolder(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+}
 
 /** A secret that stays in the folder. */
 export function madeOnce(file: string): string {

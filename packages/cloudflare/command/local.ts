@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { LOOPBACK_ORIGINS } from '@apus/door';
-import { madeOnce, PAGE } from './local-files.ts';
+import { madeOnce, PAGE, privateFolder } from './local-files.ts';
 import { main } from './main.ts';
 import type { RunningWorkerd } from './run-workerd.ts';
 import { flagsIn, SettingsError, textsFrom, WORKER_FLAGS, WORKER_HELP } from './settings.ts';
@@ -29,8 +29,7 @@ async function run(args: readonly string[], untilStopped: (stop: () => Promise<v
     data: { type: 'string' },
     tokens: { type: 'boolean' },
   });
-  const folder = resolve(flags.data ?? '.apus-cloudflare');
-  mkdirSync(folder, { recursive: true });
+  const folder = privateFolder(resolve(flags.data ?? '.apus-cloudflare'));
   const secretFile = flags.tokens === true ? join(folder, 'token-secret') : undefined;
   if (secretFile !== undefined) madeOnce(secretFile);
   const keyFile = join(folder, 'api-key');

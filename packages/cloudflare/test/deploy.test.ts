@@ -79,6 +79,7 @@ it('deploys one module with its hub and its secrets, and says where it is', asyn
   expect(apiKey).toBe(readFileSync(join(data, 'api-key'), 'utf8'));
   expect(() => readConfiguration(given.vars as object)).toThrow('The secret IDENTITY is missing');
   expect(statSync(join(data, 'secrets.json')).mode & 0o077).toBe(0);
+  expect(statSync(data).mode & 0o077).toBe(0);
   expect(said.join('\n')).toContain('wss://my-broker.someone.workers.dev/mqtt');
   expect(said.join('\n')).toContain(`npx apus token --secret-file ${join(data, 'token-secret')} --sub me`);
   for (const secret of Object.values(secrets ?? {})) expect(said.join('\n')).not.toContain(secret);
