@@ -253,10 +253,10 @@ export class HubLinks {
 
   /** It has no place any more. */
   #forget(link: ObjectLink): void {
+    this.#pending.delete(link);
+    if (!this.#links.delete(link.id)) return;
     this.#endedBytes.receivedBytes += link.traffic.receivedBytes;
     this.#endedBytes.sentBytes += link.traffic.sentBytes;
-    this.#links.delete(link.id);
-    this.#pending.delete(link);
   }
 
   #ended(link: ObjectLink): void {
