@@ -131,8 +131,8 @@ export class DiskSessions implements SessionStore {
     nowMs: number,
   ): Awaitable<WillClaim> {
     const claim = this.#memory.beginWill(session, connectionId, messageId, nowMs);
-    if (claim.state !== 'begun' || claim.isRepeat || !this.#saveWill(session, connectionId)) return claim;
-    this.#repeatable.begin(messageId);
+    if (claim.state !== 'begun') return claim;
+    if (!claim.isRepeat && this.#saveWill(session, connectionId)) this.#repeatable.begin(messageId);
     return this.#writer.beforeFanOut(claim);
   }
 
