@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { skipFor } from '../../../../test/support/skips.ts';
 import { buildWorker } from '../../command/build-worker.ts';
+import { COMPATIBILITY_DATE } from '../../command/local-files.ts';
+import { type RunningWorkerd, runWorkerd, workerdBinary } from '../../command/run-workerd.ts';
 
 /** The Worker of most tests. */
 const TEST_WORKER: WorkerEntry = {
@@ -24,16 +23,9 @@ export interface WorkerEntry {
 }
 
 /** A running `workerd` with the hub of the tests. */
-export interface Workerd {
-  readonly port: number;
-  readonly pid: number;
-  /** Where the protocol of Chrome's developer tools is. Undefined: it was not asked for. */
-  readonly inspectorPort: number | undefined;
+export interface Workerd extends RunningWorkerd {
   /** What it has written to its standard error. */
   readonly errors: () => string;
-  stop(): Promise<void>;
-  /** Ends it at once, as a power cut does. */
-  kill(): Promise<void>;
 }
 
 /**
@@ -53,25 +45,11 @@ export async function startWorkerd(
   copyFileSync(await module, join(folder, 'worker.js'));
   mkdirSync(join(folder, 'storage'), { recursive: true });
   writeFileSync(join(folder, 'config.capnp'), configOf(join(folder, 'storage'), testPort, entry.hub));
-  const inspector = isInspected ? ['--inspector-addr=127.0.0.1:0'] : [];
-  const arguments_ = ['serve', '--experimental', '--control-fd=3', ...inspector, 'config.capnp'];
-  const child = spawn(binary(), arguments_, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
   let errors = '';
-  child.stderr?.on('data', (data) => {
-    errors += String(data);
-  });
-  const { listen: port, inspector: inspectorPort } = await portsOf(child, isInspected, () => errors);
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    child.kill(signal);
-    await exited;
+  const note = (line: string) => {
+    errors += `${line}\n`;
   };
-  return {
-    ...{ port, inspectorPort, pid: child.pid ?? 0, errors: () => errors },
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
-  };
+  return { ...(await runWorkerd(folder, {}, note, isInspected)), errors: () => errors };
 }
 
 /** A module is the same for all that this process starts. */
@@ -92,34 +70,10 @@ export const needsWorkerd = skipFor(!starts() && 'need workerd, which does not s
 
 function starts(): boolean {
   try {
-    return spawnSync(binary(), ['--version']).status === 0;
+    return spawnSync(workerdBinary(), ['--version']).status === 0;
   } catch {
     return false;
   }
-}
-
-function binary(): string {
-  const loaded = createRequire(import.meta.url)('workerd') as { default: string };
-  return loaded.default;
-}
-
-interface Ports {
-  readonly listen: number;
-  readonly inspector: number | undefined;
-}
-
-function portsOf(child: ChildProcess, isInspected: boolean, errors: () => string): Promise<Ports> {
-  let [listen, inspector]: (number | undefined)[] = [];
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`workerd has ended with ${code}: ${errors()}`)));
-    createInterface(child.stdio[3] as Readable).on('line', (line) => {
-      const { event, port } = JSON.parse(line) as { event: string; port?: number };
-      if (event === 'listen') listen = port;
-      if (event === 'listen-inspector') inspector = port;
-      if (listen !== undefined && (inspector !== undefined || !isInspected)) resolve({ listen, inspector });
-    });
-  });
 }
 
 function configOf(storage: string, testPort: number, hub: string): string {
@@ -135,7 +89,7 @@ const config :Workerd.Config = (
 );
 const main :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
-  compatibilityDate = "2026-11-01",
+  compatibilityDate = "${COMPATIBILITY_DATE}",
   compatibilityFlags = ["unsafe_module"],
   durableObjectNamespaces = [(className = "${hub}", uniqueKey = "apus-hub", enableSql = true)],
   durableObjectStorage = (localDisk = "disk"),
