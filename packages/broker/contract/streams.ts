@@ -271,6 +271,10 @@ export function streamStoreContract(
       itOnce('is known where a topic has more sources than it remembers', async () => {
         for (let each = 0; each <= ORIGINS_MAX; each += 1) await from(`p/${each}`, 1, 'x');
         expect(await from(`p/${ORIGINS_MAX}`, 1, 'x')).toMatchObject([ORIGINS_MAX + 1, 'x', 'k', true]);
+        // One of them is forgotten, and gets another place.
+        for (let each = ORIGINS_MAX; each >= 0; each -= 1) await from(`p/${each}`, 1, 'x');
+        const { last } = await tail('s/a');
+        expect(last).toBeGreaterThan(ORIGINS_MAX + 1);
       });
     });
 
