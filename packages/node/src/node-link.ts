@@ -21,6 +21,7 @@ import {
   Turns,
 } from '@apus/door';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
+import { atHome } from './at-home.ts';
 import type { BytesHolder } from './bytes-budget.ts';
 import type { LinkCluster, LinkContext } from './link-context.ts';
 import { stackOf } from './log.ts';
@@ -255,36 +256,24 @@ export class NodeLink
     this.#mayBeElsewhere = false;
     const { cluster } = this.#context;
     const clientId = 'type' in packet && packet.type === 'connect' ? packet.clientId : '';
-    const handle = () => {
+    const serve = () => {
       this.#transport.keep();
       return this.handle(packet, nowMs);
     };
-    return cluster === undefined || clientId === '' ? handle() : this.#handleAt(cluster, clientId, handle);
+    if (cluster === undefined || clientId === '') return serve();
+    return atHome(cluster, clientId, serve, (home) => this.#forward(cluster, home));
   }
 
-  async #handleAt(cluster: LinkCluster, clientId: string, handle: () => Awaitable<void>): Promise<void> {
-    let home: string | undefined;
-    try {
-      home = await cluster.takeClient(clientId);
-    } catch {
-      // The broker refuses the client: its session cannot be opened here.
-      return await handle();
-    }
-    if (home !== undefined && this.isOpen && !this.#isForwarded) return this.#forward(cluster, home);
-    try {
-      await handle();
-    } finally {
-      if (home === undefined) cluster.leaveClient(clientId);
-    }
-  }
-
-  #forward(cluster: LinkCluster, home: string): void {
+  /** False: the client stays here. */
+  #forward(cluster: LinkCluster, home: string): boolean {
+    if (!this.isOpen || this.#isForwarded) return false;
     this.#isClosing = true;
     // From here on it is pending at the other process, which cuts it there.
     this.#context.places.establish(this.#transport.socket);
     const forwarded = { peer: this.peer, wire: this.#transport.wire, ...this.#transport.release() };
     this.#end();
     cluster.forward(home, forwarded);
+    return true;
   }
 
   lost(why: string): Awaitable<void> {
