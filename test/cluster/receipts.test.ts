@@ -12,15 +12,19 @@ const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
 /** A way to the engine that can hold what a process stores, while its messages for other processes pass. */
-async function holdable(engineUrl: string): Promise<{ readonly url: string; hold(): void }> {
+async function holdable(
+  engineUrl: string,
+): Promise<{ readonly url: string; hold(): void; holdFrom(text: string): void }> {
   const { port, hostname } = new URL(engineUrl);
   let isHolding = false;
+  let from: string | undefined;
   const server = createServer((near) => {
     const far = connectSocket(Number(port), hostname);
     let isPublisher = false;
     near.on('data', (bytes) => {
       // The connection of PUBLISH wants no answers.
       isPublisher ||= bytes.toString('latin1').toUpperCase().includes('REPLY');
+      isHolding ||= !isPublisher && from !== undefined && bytes.includes(from);
       if (!isHolding || isPublisher) far.write(bytes);
     });
     far.pipe(near);
@@ -37,6 +41,9 @@ async function holdable(engineUrl: string): Promise<{ readonly url: string; hold
     hold: () => {
       isHolding = true;
     },
+    holdFrom: (text) => {
+      from = text;
+    },
   };
 }
 
@@ -48,11 +55,8 @@ function bytesOf(packet: Record<string, unknown>): Buffer {
 describe('a process that dies while the engine stores nothing from it', needs('engine', program), () => {
   const built = new Built();
 
-  /** The packets of a client, read by a process from which the engine stores nothing more; then the process dies. */
-  const dying = async (
-    connect: Record<string, unknown>,
-    packetsOf: (topic: string) => readonly Record<string, unknown>[],
-  ) => {
+  /** Two processes over one engine, and the way of the first to it. */
+  const processes = async () => {
     const engine = await startEngine(program);
     onTestFinished(() => engine.stop());
     const way = await holdable(engine.url);
@@ -60,6 +64,15 @@ describe('a process that dies while the engine stores nothing from it', needs('e
       await built.serve(['--cluster', way.url]),
       await built.serve(['--cluster', engine.url]),
     ];
+    return { way, one, two };
+  };
+
+  /** The packets of a client, read by a process from which the engine stores nothing more; then the process dies. */
+  const dying = async (
+    connect: Record<string, unknown>,
+    packetsOf: (topic: string) => readonly Record<string, unknown>[],
+  ) => {
+    const { way, one, two } = await processes();
     const subscriber = await ClusterClient.connect(two.url);
     await subscriber.client.subscribeAsync('t/#', { qos: 2 });
     const { client } = await RawClient.connect(one.url, connect);
@@ -95,6 +108,39 @@ describe('a process that dies while the engine stores nothing from it', needs('e
     await expect.poll(() => subscriber.texts).toContain('last');
     const texts = subscriber.texts.filter((text) => text !== 'taken over');
     expect(texts).toEqual(['first', 'behind', 'm', 'last']);
+  });
+
+  it('has handed a QoS 2 message to another whose copies here are not stored: repeated, it comes to each once [MQTT-4.3.3-10]', async () => {
+    const { way, one, two } = await processes();
+    const [topic, text, clientId] = [unique('t'), unique('payload'), unique('p')];
+    const members = [one, two];
+    let turn = 0;
+    const moving = await ClusterClient.connect('ws://127.0.0.1', {
+      ...{ clientId: unique('s'), ...KEPT, reconnectPeriod: 200 },
+      transformWsUrl: () => members[Math.min(turn++, 1)]?.url ?? '',
+    });
+    const staying = await ClusterClient.connect(two.url);
+    for (const { client } of [moving, staying]) await client.subscribeAsync(topic, { qos: 2 });
+    const before = await RawClient.connect(one.url, { clientId, ...KEPT });
+    const message = { cmd: 'publish', topic, payload: text, qos: 2, messageId: 7, retain: false };
+    // The receipt has no payload: it is stored. The copies have it.
+    way.holdFrom(text);
+    before.client.send({ ...message, dup: false });
+    await staying.got(1);
+    await one.stop('SIGKILL');
+    const again = await ClusterClient.connect(two.url, { clientId, ...KEPT, reconnectPeriod: 200 });
+    await again.client.endAsync();
+    const after = await RawClient.connect(two.url, { clientId, ...KEPT });
+    after.client.send({ ...message, dup: true });
+    await after.client.expect('pubrec');
+    after.client.send({ cmd: 'pubrel', messageId: 7 });
+    await after.client.expect('pubcomp');
+    const last = await ClusterClient.connect(two.url);
+    await last.client.publishAsync(topic, 'last', { qos: 2 });
+    for (const reader of [moving, staying]) {
+      await expect.poll(() => reader.texts).toContain('last');
+      expect(reader.texts).toEqual([text, 'last']);
+    }
   });
 
   it('has handed no will without its record to another: it comes once', async () => {

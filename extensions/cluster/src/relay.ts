@@ -17,6 +17,12 @@ interface Adoption {
   waiting: Set<string> | undefined;
 }
 
+/** The sessions that were taken over when this process had seen so many QoS 2 messages of others. */
+interface LateComers {
+  readonly incarnations: ReadonlySet<string>;
+  readonly seenBefore: number;
+}
+
 /** Delivers a message of the process `from` when the rule queue that it is for has room. Resolves when that is done. */
 type WhenRoom = (
   from: string,
@@ -39,8 +45,11 @@ export class Relay {
   readonly #fanOut: ClusterFanOut;
   readonly #whenRoom: WhenRoom;
   readonly #adoptions = new Map<string, Adoption>();
-  /** QoS 2 messages that were delivered here, oldest first. */
-  readonly #seen = new Set<string>();
+  /** QoS 2 messages that were delivered here, oldest first, each with its number. */
+  readonly #seen = new Map<string, number>();
+  #seenCount = 0;
+  /** Earliest first, as long as `#seen` has a message from before. */
+  #lateComers: readonly LateComers[] = [];
   #isRelaying = false;
 
   constructor(subscriptions: JournaledStores['subscriptions'], fanOut: ClusterFanOut, whenRoom: WhenRoom) {
@@ -79,17 +88,30 @@ export class Relay {
 
   /**
    * Whether a client of this process repeats a QoS 2 message that a process has handed over before it died: then
-   * subscribers here have it.
+   * subscribers here have it. Sessions that came from the dead process are not among them: their queues tell what they
+   * have.
+   *
+   *     the dead process                   this process
+   *     PUBLISH 7 → its receipt is stored
+   *     m → this process                   delivers m
+   *     dies, and stores no copy of m      takes its sessions over
+   *                                        PUBLISH 7 → m again: for those sessions alone
    */
-  isRepeated({ id, qos }: Message, { copy, share }: Delivery): boolean {
+  isRepeated({ id, qos }: Message, { copy, share, session }: Delivery): boolean {
     if (qos < 2 || this.#isRelaying || copy === undefined || share !== undefined) return false;
-    return this.#seen.has(seenName(id, true, []));
+    const number = this.#seen.get(seenName(id, true, []));
+    if (number === undefined) return false;
+    return !this.#lateComers.some(
+      ({ incarnations, seenBefore }) => number <= seenBefore && incarnations.has(session.incarnation),
+    );
   }
 
   /** Called in the turn in which the sessions were taken over. */
   adopt(dead: string, { sessions, exactlyOnce }: Restored): void {
+    const incarnations = new Set(sessions.map(({ incarnation }) => incarnation));
+    this.#lateComers = [...this.#lateComers, { incarnations, seenBefore: this.#seenCount }];
     this.#adoptions.set(dead, {
-      incarnations: new Set(sessions.map(({ incarnation }) => incarnation)),
+      incarnations,
       copies: new Set(exactlyOnce.map(({ session, messageId }) => `${session.incarnation} ${messageId}`)),
       waiting: undefined,
     });
@@ -151,9 +173,18 @@ export class Relay {
   #wasSeen({ message: { id }, isPlain, groups }: PublishFrame): boolean {
     const name = seenName(id, isPlain, groups);
     if (this.#seen.has(name)) return true;
-    this.#seen.add(name);
-    if (this.#seen.size > SEEN_MAX) for (const oldest of this.#seen) return !this.#seen.delete(oldest);
+    this.#seenCount += 1;
+    this.#seen.set(name, this.#seenCount);
+    if (this.#seen.size > SEEN_MAX) this.#forgetOldest();
     return false;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#seen.keys();
+    if (oldest !== undefined) this.#seen.delete(oldest);
+    const forgotten = this.#seenCount - this.#seen.size;
+    if ((this.#lateComers[0]?.seenBefore ?? Number.POSITIVE_INFINITY) <= forgotten)
+      this.#lateComers = this.#lateComers.slice(1);
   }
 }
 

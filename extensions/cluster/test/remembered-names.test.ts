@@ -13,13 +13,9 @@ const CONNECTED = new Map([
   ['c', true],
 ]);
 
-/** The lengths of the strings that the spied method was given first. */
-function lengthsOf(
-  prototype: { add?: unknown; set?: unknown },
-  method: 'add' | 'set',
-  work: () => void,
-): number[] {
-  const spy = vi.spyOn(prototype as { add(key: unknown): void; set(key: unknown): void }, method);
+/** The lengths of the texts that are the keys of what the work sets in maps. */
+function lengthsOf(work: () => void): number[] {
+  const spy = vi.spyOn(Map.prototype, 'set');
   onTestFinished(() => spy.mockRestore());
   work();
   const keys = spy.mock.calls.map(([key]) => key);
@@ -38,7 +34,7 @@ test('the turns of a share group with a long name are remembered by its hash [SE
   const choice = new ShareChoice();
   const here = [{ session: { attachment: {} } }] as unknown as readonly Subscriber[];
   const name = { topicFilter: 't', shareGroup: LONG };
-  const lengths = lengthsOf(Map.prototype, 'set', () => {
+  const lengths = lengthsOf(() => {
     choice.isHere('tenant', name, CONNECTED, here);
     choice.choose('tenant', name, CONNECTED);
   });
@@ -55,6 +51,6 @@ test('a QoS 2 message for share groups with long names is remembered by a hash, 
   const publish = (of: object) => relay.publish(broker, 'b', { ...frame, ...of } as unknown as PublishFrame);
   for (const of of [{}, {}, { groups: [`$share/${LONG}x/t`] }]) publish(of);
   expect(relayed.length).toBe(2);
-  const lengths = lengthsOf(Set.prototype, 'add', () => publish({ message: { ...frame.message, id: '2' } }));
+  const lengths = lengthsOf(() => publish({ message: { ...frame.message, id: '2' } }));
   expect(lengths[0]).toBeLessThan(50);
 });
