@@ -73,16 +73,21 @@ export class RawClient {
   ): Promise<{ client: RawClient; connack: Received }> {
     const version = (connect.protocolVersion ?? 5) as 3 | 4 | 5;
     const client = await RawClient.open(url, version, ['mqtt'], headers, localAddress);
-    client.send({
+    return { client, connack: await client.logIn(connect) };
+  }
+
+  /** Sends CONNECT and returns the CONNACK. Fields as in `mqtt-packet`. */
+  async logIn(connect: Record<string, unknown> = {}): Promise<Received> {
+    this.send({
       cmd: 'connect',
-      protocolId: version === 3 ? 'MQIsdp' : 'MQTT',
-      protocolVersion: version,
+      protocolId: this.#version === 3 ? 'MQIsdp' : 'MQTT',
+      protocolVersion: this.#version,
       clean: true,
       clientId: '',
       keepalive: 0,
       ...connect,
     });
-    return { client, connack: await client.expect('connack') };
+    return await this.expect('connack');
   }
 
   /** Sends a packet in `mqtt-packet`'s shape. */
