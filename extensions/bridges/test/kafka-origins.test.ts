@@ -45,7 +45,7 @@ async function originsOf(consumers: readonly Consumed[]): Promise<(MessageOrigin
     return {
       on() {},
       metadata: async () => ({ topics: new Map([['t', { id: ids[Math.min(asked++, ids.length - 1)] }]]) }),
-      consume: async () => Object.assign(records, { offsetsToFetch: new Map() }),
+      consume: async () => Object.assign(records, { offsetsToFetch: new Map(), destroy() {} }),
       commit: async () => {},
       close: async () => {},
     } as never;

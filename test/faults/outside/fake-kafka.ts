@@ -70,7 +70,7 @@ export class FakeKafka {
       },
       consume: async () => {
         this.#mayFail('before');
-        return Object.assign(records, { offsetsToFetch: new Map() });
+        return Object.assign(records, { offsetsToFetch: new Map(), destroy() {} });
       },
       commit: async ({ offsets }: { offsets: readonly { partition: number; offset: bigint }[] }) => {
         this.#mayFail('before');

@@ -1,4 +1,4 @@
-import { type MessageOrigin, type PublishRequest, reasonOf } from '@apus/broker';
+import { type Awaitable, type MessageOrigin, type PublishRequest, reasonOf } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import type { BridgesContext } from '@apus/node';
 import { Consumer, type ConsumerOptions, type Message, type MessagesStream } from '@platformatic/kafka';
@@ -6,6 +6,7 @@ import { newCounts, type StateKeeper } from '../bridge.ts';
 import type { KafkaBridgeConfiguration, KafkaInMapping } from '../configuration/kafka.ts';
 import { connectionOptions } from './connection.ts';
 import { type KafkaRecord, requestOf } from './record.ts';
+import { UnderWay } from './under-way.ts';
 
 /** The time until the next attempt to consume. */
 const RESTART_MS = 1_000;
@@ -24,6 +25,8 @@ const HEARTBEAT_MS = 2_000;
 const FETCH_BYTES_MAX = 4 * 1024 * 1024;
 /** Records that have been fetched and wait. */
 const FETCHED_MAX = 256;
+/** Records whose messages are under way to the broker's stores. */
+const UNDER_WAY_MAX = 256;
 /** How long a consumer may take to leave its group. */
 const LEAVE_MS_MAX = 3_000;
 /** How long `stop` waits for the consumer to leave. */
@@ -32,22 +35,20 @@ const STOP_MS_MAX = 5_000;
 export type SourceConsumer = Consumer<Buffer, Buffer, Buffer, Buffer>;
 export type OpenConsumer = (options: ConsumerOptions<Buffer, Buffer, Buffer, Buffer>) => SourceConsumer;
 
-type Offsets = Map<string, { topic: string; partition: number; offset: bigint; leaderEpoch: number }>;
-
-/** Publishes records of Kafka one after another, and commits each offset when the broker has stored its message. */
+/** Publishes records of Kafka, and commits an offset when the broker has stored the messages of all before it. */
 export class KafkaSource {
   readonly counts = { ...newCounts(), skipped: 0 };
   readonly #configuration: KafkaBridgeConfiguration;
   readonly #context: BridgesContext;
   readonly #state: StateKeeper;
   readonly #mappings: ReadonlyMap<string, KafkaInMapping>;
-  #consumer: Consumer<Buffer, Buffer, Buffer, Buffer> | undefined;
+  #consumer: SourceConsumer | undefined;
   #isStopped = false;
   #waitsFor: string | undefined;
+  /** Records that the broker has no room for. */
+  #waiting = 0;
   #ended: Promise<void> = Promise.resolve();
-  /** Offsets to commit. */
-  #done: Offsets = new Map();
-  #positions = new Map<string, bigint>();
+  #underWay = this.#newUnderWay();
   #stream: MessagesStream<Buffer, Buffer, Buffer, Buffer> | undefined;
   /** The ids of topics: one that is deleted and made anew under its name has another id, and offsets from 0 on. */
   #topicIds: ReadonlyMap<string, string> = new Map();
@@ -71,7 +72,7 @@ export class KafkaSource {
     this.#ended = this.#run();
   }
 
-  /** Records that have not been consumed yet; undefined if Kafka does not answer. */
+  /** Records that are not stored yet; undefined if Kafka does not answer. */
   async lag(): Promise<number | undefined> {
     const consumer = this.#consumer;
     if (consumer === undefined) return undefined;
@@ -90,19 +91,22 @@ export class KafkaSource {
     }
   }
 
-  /** The next offset; undefined for a partition of another member of the group. */
+  /** Where the records begin that are not stored; undefined for a partition of another member of the group. */
   #positionOf(topic: string, partition: number): bigint | undefined {
     return (
-      this.#positions.get(`${topic}:${partition}`) ??
-      this.#stream?.offsetsToFetch.get(`${topic}:${partition}`)
+      this.#underWay.storedOf(topic, partition) ?? this.#stream?.offsetsToFetch.get(`${topic}:${partition}`)
     );
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const consumer = this.#consumer;
-    const stopped = consumer === undefined ? this.#ended : this.#leave(consumer).then(() => this.#ended);
-    await Promise.race([stopped, this.#after(STOP_MS_MAX)]);
+    await Promise.race([this.#finish(), this.#after(STOP_MS_MAX)]);
+  }
+
+  async #finish(): Promise<void> {
+    await this.#underWay.ended();
+    if (this.#consumer !== undefined) await this.#leave(this.#consumer);
+    await this.#ended;
   }
 
   async #run(): Promise<void> {
@@ -118,8 +122,7 @@ export class KafkaSource {
 
   /** Consumes until the consumer fails or is stopped. Records whose offsets are not committed then come again. */
   async #consume(): Promise<void> {
-    this.#done = new Map();
-    this.#positions = new Map();
+    this.#underWay = this.#newUnderWay();
     const consumer = this.#openConsumer({
       ...connectionOptions(this.#configuration),
       groupId: this.#configuration.group,
@@ -131,6 +134,8 @@ export class KafkaSource {
       highWaterMark: FETCHED_MAX,
     });
     consumer.on('error' as never, () => {});
+    // Before the others begin with its partitions.
+    consumer.on('consumer:group:rebalance' as never, () => void this.#commitOrWarn(consumer));
     this.#consumer = consumer;
     try {
       const topics = [...this.#mappings.keys()];
@@ -144,6 +149,7 @@ export class KafkaSource {
         for await (const record of stream) await this.#take(consumer, record);
       } finally {
         cancel();
+        await this.#underWay.ended();
       }
     } finally {
       this.#consumer = undefined;
@@ -152,7 +158,7 @@ export class KafkaSource {
     }
   }
 
-  async #leave(consumer: Consumer<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
+  async #leave(consumer: SourceConsumer): Promise<void> {
     try {
       await this.#commit(consumer);
       await consumer.close(true);
@@ -162,14 +168,16 @@ export class KafkaSource {
   }
 
   async #take(consumer: SourceConsumer, record: Message<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
-    const { topic, partition, offset } = record;
-    const name = `${topic}:${partition}`;
-    if (offset < (this.#positions.get(name) ?? 0n)) await this.#readTopicIds(consumer);
-    const request = this.#requestOf(record);
-    if (request !== undefined) await this.#publish({ ...request, origin: this.#originOf(record) });
     if (this.#isStopped) return;
-    this.#positions.set(name, offset + 1n);
-    this.#done.set(name, { topic, partition, offset: offset + 1n, leaderEpoch: -1 });
+    const { topic, partition, offset, value } = record;
+    if (offset < (this.#underWay.nextOf(topic, partition) ?? 0n)) {
+      await this.#underWay.ended();
+      await this.#readTopicIds(consumer);
+    }
+    const found = this.#requestOf(record);
+    const request = found && { ...found, origin: this.#originOf(record) };
+    const taken = { topic, partition, offset, bytes: value?.length ?? 0 };
+    await this.#underWay.take(taken, request?.topic, () => request === undefined || this.#publish(request));
   }
 
   async #readTopicIds(consumer: SourceConsumer): Promise<void> {
@@ -207,32 +215,41 @@ export class KafkaSource {
     this.#context.log.warn('bridge-record-skipped', fields);
   }
 
-  /**
-   * Resolves when the broker has stored the message. While the broker has no room the consumer waits, and fetches no
-   * more.
-   */
-  async #publish(request: PublishRequest): Promise<void> {
-    while (!this.#isStopped) {
-      const answered = this.#context.publish(request);
-      const answer = answered instanceof Promise ? await answered : answered;
-      if (!(answer instanceof Violation)) {
-        this.counts.forwarded += 1;
-        this.#waitsFor = undefined;
-        return;
+  /** True when the broker has stored the message, or never will; false when the source has been stopped before. */
+  #publish(request: PublishRequest): Awaitable<boolean> {
+    if (this.#isStopped) return false;
+    const answer = this.#context.publish(request);
+    if (answer instanceof Promise || answer instanceof Violation) return this.#published(request, answer);
+    this.counts.forwarded += 1;
+    return true;
+  }
+
+  /** While the broker has no room the message waits, and so do the records behind it. */
+  async #published(request: PublishRequest, first: ReturnType<BridgesContext['publish']>): Promise<boolean> {
+    let isWaiting = false;
+    try {
+      for (let answer = await first; ; answer = await this.#context.publish(request)) {
+        if (!(answer instanceof Violation)) {
+          this.counts.forwarded += 1;
+          return true;
+        }
+        if (answer.reasonCode !== ReasonCode.QuotaExceeded) return this.#refused(request, answer);
+        if (!isWaiting) this.#waiting += 1;
+        isWaiting = true;
+        this.#waits(request.topic, answer.reason);
+        await this.#after(PAUSE_MS);
+        if (this.#isStopped) return false;
       }
-      if (answer.reasonCode !== ReasonCode.QuotaExceeded) {
-        this.counts.refused += 1;
-        const { name: bridge } = this.#configuration;
-        this.#context.log.warn('bridge-message-refused', {
-          bridge,
-          topic: request.topic,
-          error: answer.reason,
-        });
-        return;
-      }
-      this.#waits(request.topic, answer.reason);
-      await this.#after(PAUSE_MS);
+    } finally {
+      if (isWaiting) this.#waiting -= 1;
+      if (this.#waiting === 0) this.#waitsFor = undefined;
     }
+  }
+
+  #refused({ topic }: PublishRequest, { reason: error }: Violation): true {
+    this.counts.refused += 1;
+    this.#context.log.warn('bridge-message-refused', { bridge: this.#configuration.name, topic, error });
+    return true;
   }
 
   /** Called once for each time that the source has to wait. */
@@ -243,21 +260,14 @@ export class KafkaSource {
     this.#context.log.warn('bridge-waits', { bridge: this.#configuration.name, topic, error });
   }
 
-  #commitRegularly(consumer: Consumer<Buffer, Buffer, Buffer, Buffer>): () => void {
+  #commitRegularly(consumer: SourceConsumer): () => void {
     let cancel = (): void => {};
     let isOver = false;
     const next = (): void => {
       cancel = this.#context.clock.after(COMMIT_MS, () => {
-        this.#commit(consumer)
-          .catch((error: unknown) =>
-            this.#context.log.warn('bridge-commit-failed', {
-              bridge: this.#configuration.name,
-              error: reasonOf(error),
-            }),
-          )
-          .finally(() => {
-            if (!isOver) next();
-          });
+        void this.#commitOrWarn(consumer).then(() => {
+          if (!isOver) next();
+        });
       });
     };
     next();
@@ -267,20 +277,28 @@ export class KafkaSource {
     };
   }
 
-  async #commit(consumer: Consumer<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
-    if (this.#done.size === 0) return;
-    const done = this.#done;
-    this.#done = new Map();
+  async #commitOrWarn(consumer: SourceConsumer): Promise<void> {
     try {
-      await consumer.commit({ offsets: [...done.values()] });
+      await this.#commit(consumer);
     } catch (error) {
-      // Keeps the offsets for the next commit, except for partitions that have advanced since.
-      this.#done = new Map([...done, ...this.#done]);
-      throw error;
+      const { name: bridge } = this.#configuration;
+      this.#context.log.warn('bridge-commit-failed', { bridge, error: reasonOf(error) });
     }
+  }
+
+  async #commit(consumer: SourceConsumer): Promise<void> {
+    const underWay = this.#underWay;
+    const offsets = underWay.moved();
+    if (offsets.length === 0) return;
+    await consumer.commit({ offsets: [...offsets] });
+    underWay.committed(offsets);
   }
 
   #after(delayMs: number): Promise<void> {
     return new Promise((resolve) => this.#context.clock.after(delayMs, resolve));
+  }
+
+  #newUnderWay(): UnderWay {
+    return new UnderWay(UNDER_WAY_MAX, FETCH_BYTES_MAX, (error) => this.#stream?.destroy(error as Error));
   }
 }
