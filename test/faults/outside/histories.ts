@@ -135,12 +135,16 @@ export async function sourceHistory(seed: number, flaw?: 'answers early' | 'no o
   for (const number of numbers)
     for (const key of KEYS) world.kafka.append('t', Buffer.from(key), Buffer.from(number));
   const publishing = (life: Life) => (request: PublishRequest) => {
-    if (world.kafka.hasFaults && world.random() < 0.1)
-      return new Violation(ReasonCode.QuotaExceeded, 'no room');
+    // An engine of a cluster says so later.
+    const isLate = world.random() < 0.5;
+    const isRefused = world.kafka.hasFaults && world.random() < 0.1;
+    const noRoom = new Violation(ReasonCode.QuotaExceeded, 'no room');
+    if (isRefused && !isLate) return noRoom;
     const receipt: PublishReceipt = { messageId: '', outcome: 'delivered' };
-    const written = new Promise<PublishReceipt>((resolve) => {
+    const written = new Promise<PublishReceipt | Violation>((resolve) => {
       world.clock.after(WRITE_MS, () => {
         if (life.isOver) return;
+        if (isRefused) return resolve(noRoom);
         const { topic, payload, origin } = request;
         const options = { key: undefined, nowMs: world.clock.now(), isForced: false };
         const message = { id: '1', topic, payload, qos: 1, retain: false, properties: {} } as Message;
