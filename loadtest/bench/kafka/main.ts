@@ -4,10 +4,17 @@
  *
  *     npm run bench:kafka
  *     npm run bench:kafka -- --seconds 10 --subscribers 1,100
+ *
+ * Kafkorama's scenario: each key gets a record of 512 B a second, and each client reads one key.
+ *
+ *     npm run bench:kafka -- --keys 1000 --clients 1000 --processes 1,2
+ *
+ * With `--stream` the records go through a stream. `--data` keeps everything on disk; the engine of several processes
+ * then syncs each write.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -35,11 +42,17 @@ const BATCH = 500;
 const POLL_MS = 100;
 const DRAIN_SECONDS_MAX = 120;
 const WARM_UP_SECONDS = 3;
+const STREAM_TOPICS_MAX = 100_000;
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '15' },
     subscribers: { type: 'string', default: '1,100,1000' },
+    keys: { type: 'string' },
+    clients: { type: 'string', default: '1000' },
+    processes: { type: 'string', default: '1' },
+    stream: { type: 'boolean', default: false },
+    data: { type: 'boolean', default: false },
   },
 });
 const seconds = Number(values.seconds);
@@ -61,7 +74,12 @@ async function ask<T>(readers: ChildProcess, order: ReadersOrder | 'count' | 'fo
 }
 
 /** `apus serve` with a bridge from a topic, and subscribers. */
-async function start(address: string, topic: string, filters: readonly string[]): Promise<Running> {
+async function start(
+  address: string,
+  topic: string,
+  filters: readonly string[],
+  processes = 1,
+): Promise<Running> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-bench-kafka-'));
   const file = join(directory, 'bridges.json');
   const bridge = {
@@ -70,6 +88,18 @@ async function start(address: string, topic: string, filters: readonly string[])
   };
   writeFileSync(file, JSON.stringify({ bridges: [bridge] }));
   const args = [APUS, 'serve', '--port', '0', '--no-gateway', '--log-level', 'warn', '--bridges', file];
+  if (processes > 1) args.push('--workers', String(processes));
+  if (values.data) args.push('--data', join(directory, 'data'));
+  if (values.stream) {
+    const streams = join(directory, 'streams.json');
+    writeFileSync(
+      streams,
+      JSON.stringify({
+        streams: [{ name: 'prices', topicFilter: 'prices/#', topicsMax: STREAM_TOPICS_MAX }],
+      }),
+    );
+    args.push('--streams', streams);
+  }
   const node = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const readers = fork(READERS);
   const stop = async (): Promise<void> => {
@@ -143,7 +173,43 @@ async function paced(
     : Math.min(PACED_RECORDS_MAX, Math.max(5, Math.floor(PACED_DELIVERIES / subscribers)));
   const filters = Array.from({ length: subscribers }, (_, at) => (isEach ? `prices/k${at}` : 'prices/#'));
   const node = await start(address, topic, filters);
-  const keys = Math.max(subscribers, 1);
+  const measured = await measure(node, { perSecond, keys: Math.max(subscribers, 1) }, send);
+  const wanted = seconds * perSecond * (isEach ? 1 : subscribers);
+  const { mean, p50, p99, max, cores, missing } = figures(measured, wanted);
+  console.log(
+    `${isEach ? 'own key ' : 'all     '}  ${subscribers} subscribers, ${perSecond} records/s: mean ${mean}, p50 ${p50}, p99 ${p99}, max ${max} ms; ${cores} % of a core${missing}`,
+  );
+  await node.stop();
+}
+
+/** Kafkorama's scenario: each key is updated once a second, and each client has one key. */
+async function kafkorama(
+  address: string,
+  topic: string,
+  processes: number,
+  [keys, clients]: readonly [number, number],
+  send: Send,
+): Promise<void> {
+  const filters = Array.from({ length: clients }, (_, at) => `prices/k${at % keys}`);
+  const node = await start(address, topic, filters, processes);
+  const measured = await measure(node, { perSecond: keys, keys }, send);
+  const { mean, p50, p99, max, cores, missing } = figures(measured, seconds * clients);
+  const perSecond = rate(measured.count / seconds);
+  const row = [processes, clients, keys, perSecond, mean, p50, p99, max, `${cores} %${missing}`];
+  console.log(`| ${row.join(' | ')} |`);
+  await node.stop();
+}
+
+interface Measured extends ReadersCount {
+  readonly cpuSeconds: number;
+}
+
+/** Sends records at a pace and counts what arrives. */
+async function measure(
+  node: Running,
+  { perSecond, keys }: { readonly perSecond: number; readonly keys: number },
+  send: Send,
+): Promise<Measured> {
   let next = 0;
   const run = async (forSeconds: number): Promise<void> => {
     const began = performance.now();
@@ -161,18 +227,29 @@ async function paced(
   await run(WARM_UP_SECONDS);
   await sleep(1_000);
   await ask(node.readers, 'forget');
-  const before = processUse(node.pid);
+  const before = cpuSecondsOfTree(node.pid);
   await run(seconds);
   await sleep(1_000);
   const result = await ask<ReadersCount>(node.readers, 'count');
-  const cpu = processUse(node.pid).cpuSeconds - before.cpuSeconds;
-  const { mean, p50, p99, max } = new Latencies(result.latencies).percentiles();
-  const wanted = seconds * perSecond * (isEach ? 1 : subscribers);
-  const lost = result.count === wanted ? '' : `, ${wanted - result.count} missing`;
-  console.log(
-    `${isEach ? 'own key ' : 'all     '}  ${subscribers} subscribers, ${perSecond} records/s: mean ${ms(mean)}, p50 ${ms(p50)}, p99 ${ms(p99)}, max ${ms(max)} ms; ${((cpu / seconds) * 100).toFixed(0)} % of a core${lost}`,
-  );
-  await node.stop();
+  return { ...result, cpuSeconds: cpuSecondsOfTree(node.pid) - before };
+}
+
+/** CPU time of a process and of those that it has started: workers and their engine. */
+function cpuSecondsOfTree(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean);
+  return children.reduce((sum, child) => sum + cpuSecondsOfTree(Number(child)), processUse(pid).cpuSeconds);
+}
+
+function figures({ latencies, count, cpuSeconds }: Measured, wanted: number) {
+  const { mean, p50, p99, max } = new Latencies(latencies).percentiles();
+  return {
+    ...{ mean: ms(mean), p50: ms(p50), p99: ms(p99), max: ms(max) },
+    cores: ((cpuSeconds / seconds) * 100).toFixed(0),
+    missing: count === wanted ? '' : `, ${wanted - count} missing`,
+  };
 }
 
 const rate = (perSecond: number): string => Math.round(perSecond).toLocaleString('en');
@@ -202,6 +279,19 @@ async function main(): Promise<void> {
     console.log(
       `${availableParallelism()} cores, load average ${loadavg()[0]?.toFixed(1)}, ${PAYLOAD_BYTES} B, QoS 0, Kafka on the same machine, one partition`,
     );
+    if (values.keys !== undefined) {
+      const shape = [Number(values.keys), Number(values.clients)] as const;
+      console.log(
+        '| processes | clients | keys | messages/s | mean ms | p50 | p99 | max | CPU, of one core |',
+      );
+      console.log('|--:|--:|--:|--:|--:|--:|--:|--:|--:|');
+      for (const processes of values.processes.split(',').map(Number)) {
+        const topic = `kafkorama-${processes}`;
+        await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
+        await kafkorama(kafka.address, topic, processes, shape, sendTo(topic));
+      }
+      return;
+    }
     for (const subscribers of sizes) {
       for (const kind of ['backlog', 'all', 'each']) {
         const topic = `${kind}-${subscribers}`;
