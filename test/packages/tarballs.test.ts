@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type RunningDoors, startDoors } from '@apus/cli';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { buildCommand } from '../support/build-command.ts';
 import { inCi } from '../support/skips.ts';
 
 const run = promisify(execFile);
@@ -161,7 +162,8 @@ async function install({ name, beside }: (typeof PACKAGES)[number], folder: stri
 }
 
 async function installFromTarball(name: string, beside: readonly string[], folder: string): Promise<string> {
-  await run('npm', ['pack', '-w', name, '--pack-destination', folder], { cwd: ROOT });
+  if (name === '@apus/cli') await packCommand(folder);
+  else await run('npm', ['pack', '-w', name, '--pack-destination', folder], { cwd: ROOT });
   const [tarball = ''] = readdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   await run('npm', ['install', '--prefer-offline', `./${tarball}`, ...beside], { cwd: folder });
@@ -230,4 +232,17 @@ function examplesOf(folder: string): string[] {
         .replace('ws://127.0.0.1:8084/mqtt', node.gateway?.url ?? '')
         .replace('http://127.0.0.1:8083', new URL(node.url).origin.replace('ws:', 'http:')),
     );
+}
+
+/** Packs what the tests have built: `npm pack` there would build anew in `dist`, which `npm run cloudflare` reads. */
+async function packCommand(folder: string): Promise<void> {
+  const copy = mkdtempSync(join(tmpdir(), 'apus-packing-'));
+  try {
+    const own = join(ROOT, 'packages/cli');
+    for (const file of ['package.json', 'apus.mjs', 'README.md']) cpSync(join(own, file), join(copy, file));
+    cpSync(await buildCommand(), join(copy, 'dist'), { recursive: true });
+    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: copy });
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 }
