@@ -326,7 +326,28 @@ export class HubHistory {
       await this.#step(action);
       if (this.violations.length > 0) return;
     }
-    this.violations.push(`not at rest after ${CALM_STEPS_MAX} steps`);
+    this.violations.push(`not at rest after ${CALM_STEPS_MAX} steps: ${this.#unrest()}`);
+  }
+
+  /** What goes on. */
+  #unrest(): string {
+    const { isBusy, alarmAtMs, isStale } = this.#object;
+    const links = Array.from(this.#connections, ({ client, socket, outbound, inbound, isCut, isOpen }) => ({
+      ...{ client: client.clientId, waiting: client.outbound.length, state: socket.readyState },
+      ...{ outbound: outbound.length, inbound: inbound.map(({ type }) => type), isCut, isOpen },
+    }));
+    const timers = vi.getTimerCount();
+    const alarmInMs = alarmAtMs === null ? null : alarmAtMs - Date.now();
+    const frames = this.frames.slice(-20);
+    return JSON.stringify({
+      isBusy,
+      isStale,
+      timers,
+      alarmInMs,
+      hasTwin: this.#twin !== undefined,
+      links,
+      frames,
+    });
   }
 
   /** Time passes, and a client sends PINGREQ: an alarm that was lost must not matter. */
