@@ -292,16 +292,15 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
     subscriptionIdentifier,
     isReader,
     conflateMs,
-  ) => ({
-    topicFilter,
-    shareGroup,
-    qos,
-    noLocal,
-    retainAsPublished,
-    subscriptionIdentifier,
-    ...(isReader && { reader: ENDED_READER }),
-    ...(conflateMs !== undefined && { conflateMs }),
-  }),
+  ) => {
+    const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
+    if (!isReader && conflateMs === undefined) return plain;
+    return {
+      ...plain,
+      ...(isReader && { reader: ENDED_READER }),
+      ...(conflateMs !== undefined && { conflateMs }),
+    };
+  },
 );
 
 export const queuedCodec: Codec<StoredQueued> = codecOf(
