@@ -40,7 +40,10 @@ async function main(): Promise<void> {
   if (isAsked('wake'))
     for (const sessions of values.sessions.split(',').map(Number)) {
       const found = await wakeUp(sessions, rounds);
-      say(`wake-up with ${sessions} kept sessions, a filter each: ms of processor time ${told(found)}\n`);
+      say(
+        `wake-up with ${sessions} kept sessions, a filter each: ms of processor time ${told(found.publish)}\n`,
+      );
+      say(`  PINGREQ to the sleeping hub ${told(found.ping)}\n`);
     }
   if (isAsked('heap')) {
     const { emptyBytes, bytes } = await heapOfSockets(5_000);
