@@ -6,7 +6,7 @@ import { newFolder, startWorkerd } from '../test/object/start-workerd.ts';
 
 /** A broker in a process of its own. */
 export interface Broker {
-  readonly name: 'node' | 'object';
+  readonly name: 'node' | 'object' | 'bare';
   readonly url: string;
   /** Processor time of all of its threads, in us. */
   cpuUs(): number;
@@ -31,6 +31,18 @@ async function stop(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   await exited;
+}
+
+/** `workerd` with an object that only passes frames on: see `BareHub`. */
+export async function startBareBroker(): Promise<Broker> {
+  const folder = newFolder();
+  const entry = { file: process.env.APUS_BARE_WORKER ?? '', hub: 'BareHub' };
+  const { port, pid, kill } = await startWorkerd(1, folder, entry);
+  const stop = async () => {
+    await kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { name: 'bare', url: `ws://127.0.0.1:${port}/mqtt`, cpuUs: () => cpuUsOf(pid), stop };
 }
 
 const PROFILED_FUNCTIONS = 60;

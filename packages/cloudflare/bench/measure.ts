@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Broker, startNodeBroker, startObjectBroker } from './brokers.ts';
+import { type Broker, startBareBroker, startNodeBroker, startObjectBroker } from './brokers.ts';
 import { fanOut, oneToOne } from './loads.ts';
 import { heapOfSockets, profiledWakeUp, wakeUp } from './sleep.ts';
 
@@ -40,7 +40,10 @@ async function main(): Promise<void> {
   if (isAsked('wake'))
     for (const sessions of values.sessions.split(',').map(Number)) {
       const found = await wakeUp(sessions, rounds);
-      say(`wake-up with ${sessions} kept sessions, a filter each: ms of processor time ${told(found)}\n`);
+      say(
+        `wake-up with ${sessions} kept sessions, a filter each: ms of processor time ${told(found.publish)}\n`,
+      );
+      say(`  PINGREQ to the sleeping hub ${told(found.ping)}\n`);
     }
   if (isAsked('heap')) {
     const { emptyBytes, bytes } = await heapOfSockets(5_000);
@@ -52,15 +55,16 @@ async function main(): Promise<void> {
 
 /** The brokers take turns, so that a busy machine is as busy for both. */
 async function beside(what: string, load: (broker: Broker) => Promise<number>): Promise<void> {
-  const brokers = [await startNodeBroker(), await startObjectBroker()];
+  const brokers = [await startNodeBroker(), await startObjectBroker(), await startBareBroker()];
   const found = new Map(brokers.map(({ name }) => [name, [] as number[]]));
   for (const broker of brokers) await load(broker);
   for (let round = 0; round < rounds; round += 1)
     for (const broker of brokers) found.get(broker.name)?.push(await load(broker));
   for (const broker of brokers) await broker.stop();
-  const [node = [], object = []] = found.values();
-  say(`${what}\n  node ${told(node)}\n  object ${told(object)}\n`);
-  say(`  ratio ${told(object.map((us, index) => us / (node[index] ?? Number.NaN)))}\n`);
+  const [node = [], object = [], bare = []] = found.values();
+  const ratio = (of: readonly number[]) => told(of.map((us, index) => us / (node[index] ?? Number.NaN)));
+  say(`${what}\n  node ${told(node)}\n  object ${told(object)}, ratio ${ratio(object)}\n`);
+  say(`  an object that only passes frames on ${told(bare)}, ratio ${ratio(bare)}\n`);
 }
 
 function told(found: readonly number[]): string {

@@ -8,4 +8,7 @@ const out = await bundle('bench-doors', [join(here, 'measure.ts'), join(here, 'n
   plugins: [ownUrls],
   external: ['esbuild', 'workerd', 'lmdb'],
 });
-run(join(out, 'measure.mjs'), { APUS_NODE_BROKER: join(out, 'node-broker.mjs') });
+run(join(out, 'measure.mjs'), {
+  APUS_NODE_BROKER: join(out, 'node-broker.mjs'),
+  APUS_BARE_WORKER: join(here, 'bare-worker.ts'),
+});

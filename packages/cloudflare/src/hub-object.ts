@@ -1,6 +1,7 @@
 import { apiNoteIn, connectNoteIn } from './front-note.ts';
 import { MQTT_PATH, subprotocolOf } from './handshake.ts';
 import { Hub } from './hub.ts';
+import { answerSleepingPing } from './links/sleeping-ping.ts';
 import type { HubOptions } from './options.ts';
 import type { HubPeer } from './own-tenant.ts';
 import type { ObjectSocket, ObjectState } from './platform.ts';
@@ -49,7 +50,9 @@ export class HubObject {
   }
 
   webSocketMessage(socket: ObjectSocket, data: ArrayBuffer | string): void {
-    this.hub.received(socket, data);
+    const isAnswered =
+      this.#hub === undefined && answerSleepingPing(socket, data, this.#alarmAtMs, Date.now());
+    if (!isAnswered) this.hub.received(socket, data);
   }
 
   webSocketClose(socket: ObjectSocket, code: number, reason: string): void {

@@ -50,6 +50,9 @@ export const MEMORY_BYTES_MAX = 96 * 1024 * 1024;
 /** How long the will of a connection that was cut with its object waits at least, so that its client can come back. */
 export const WILL_GRACE_SECONDS = 30;
 
+/** A PINGREQ that comes sooner after the packet before it wakes a sleeping hub, which charges it to its identity. */
+export const PING_APART_MS_MIN = 1_000;
+
 /** How late a silent client may be noticed: a quarter of its Keep Alive, between these. */
 export const KEEP_ALIVE_SLACK_MS_MIN = 250;
 export const KEEP_ALIVE_SLACK_MS_MAX = 15_000;

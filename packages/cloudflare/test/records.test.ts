@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ROW_BYTES_MAX } from '../src/limits.ts';
 import { Records, spilledKey } from '../src/storage/records.ts';
 import { SimulatedObject } from './object/simulated-object.ts';
 
@@ -26,6 +27,14 @@ it('reads few rows for a caller that looks at the first record', () => {
   const { object, records } = filled();
   for (const [key] of records.scan('r')) if (key) break;
   expect(object.rowsRead).toBeLessThan(ROWS / 2);
+});
+
+it('tells a value that fills its row from one that goes on in the next', () => {
+  const { object, records } = filled();
+  const sizes = { q1: ROW_BYTES_MAX - 1, q2: ROW_BYTES_MAX, q3: ROW_BYTES_MAX + 1, q4: 2 * ROW_BYTES_MAX };
+  for (const [key, size] of Object.entries(sizes)) records.commit(new Map([[key, Buffer.alloc(size, key)]]));
+  const found = Array.from(new Records(object.storage).scan('q'), ([key, value]) => [key, value.length]);
+  expect(found).toEqual([['q0', 2], ...Object.entries(sizes)]);
 });
 
 it('reads a saved link without those of other links', () => {

@@ -128,6 +128,18 @@ export interface Codec<T> {
 /** Bytes come back as views of the record, and strings unchanged: no structure is shared between records. */
 const packr = new Packr({ useRecords: false });
 
+/** Larger records are read in their place. */
+const COPIED_BYTES_MAX = 1024;
+const copied = Buffer.alloc(COPIED_BYTES_MAX);
+const copyingPackr = new Packr({ useRecords: false, copyBuffers: true });
+
+/** A view that the decoder makes for each record takes longer than a copy of a small one. */
+function unpack(bytes: Uint8Array): unknown {
+  if (bytes.length > COPIED_BYTES_MAX) return packr.unpack(bytes);
+  copied.set(bytes);
+  return copyingPackr.unpack(copied, { end: bytes.length });
+}
+
 /** MessagePack of the fields in order. Names are not stored, so a new field is added at the end. */
 function codecOf<T, F extends unknown[]>(
   toFields: (record: T) => F,
@@ -135,7 +147,7 @@ function codecOf<T, F extends unknown[]>(
 ): Codec<T> {
   return {
     encode: (record) => packr.pack(toFields(record)),
-    decode: (bytes) => fromFields(...(packr.unpack(bytes) as F)),
+    decode: (bytes) => fromFields(...(unpack(bytes) as F)),
   };
 }
 
@@ -292,16 +304,15 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
     subscriptionIdentifier,
     isReader,
     conflateMs,
-  ) => ({
-    topicFilter,
-    shareGroup,
-    qos,
-    noLocal,
-    retainAsPublished,
-    subscriptionIdentifier,
-    ...(isReader && { reader: ENDED_READER }),
-    ...(conflateMs !== undefined && { conflateMs }),
-  }),
+  ) => {
+    const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
+    if (!isReader && conflateMs === undefined) return plain;
+    return {
+      ...plain,
+      ...(isReader && { reader: ENDED_READER }),
+      ...(conflateMs !== undefined && { conflateMs }),
+    };
+  },
 );
 
 export const queuedCodec: Codec<StoredQueued> = codecOf(

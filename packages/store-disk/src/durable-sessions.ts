@@ -6,7 +6,7 @@ import { HeldMessages } from './held-messages.ts';
 import { passingNumber, plainNumber, receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
 import { Numbers } from './numbers.ts';
 import { OwedWills } from './owed-wills.ts';
-import { QueueJournal } from './queue-journal.ts';
+import { QueueJournal, type QueueJournalContext } from './queue-journal.ts';
 import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { SharedMessages } from './shared-messages.ts';
 import type { Writer } from './writer.ts';
@@ -21,7 +21,8 @@ export interface DurableSession {
   readonly live: LiveSession;
   /** Its records have been removed. Its state stays in memory until it is cleared. */
   hasEnded: boolean;
-  readonly journal: QueueJournal;
+  /** Made with its queue. */
+  journal: QueueJournal | undefined;
   /**
    * The writer's position when messages that wait for the disk were last returned: later messages must not leave
    * earlier.
@@ -40,6 +41,7 @@ export class DurableSessions {
   readonly #writer: Writer;
   readonly #repeatable: RepeatableFanOuts;
   readonly #numbers: Numbers;
+  readonly #journalContext: QueueJournalContext;
   readonly #byIncarnation = new Map<string, DurableSession>();
 
   constructor(memory: MemoryStores, writer: Writer, repeatable: RepeatableFanOuts, numbers = new Numbers()) {
@@ -50,6 +52,10 @@ export class DurableSessions {
     this.heldMessages = new HeldMessages(memory.memory);
     this.sharedMessages = new SharedMessages(writer, () => numbers.next());
     this.owedWills = new OwedWills(writer, () => numbers.next());
+    this.#journalContext = {
+      ...{ writer, repeatable, messages: this.sharedMessages, held: this.heldMessages },
+      nextNumber: () => numbers.next(),
+    };
   }
 
   /** Finds a session, even if it has ended and has not been cleared. */
@@ -79,6 +85,7 @@ export class DurableSessions {
   }
 
   queueOf(durable: DurableSession): DurableQueue {
+    durable.journal ??= new QueueJournal(durable.number, durable.live, this.#journalContext);
     durable.queue ??= new DurableQueue(durable.journal);
     return durable.queue;
   }
@@ -115,7 +122,7 @@ export class DurableSessions {
     }
     this.eraseReceipts(durable);
     durable.queue?.erase();
-    durable.journal.close();
+    durable.journal?.close();
     durable.hasEnded = true;
     if (durable.queue === undefined) this.forget(durable);
   }
@@ -133,19 +140,12 @@ export class DurableSessions {
   }
 
   #add(live: LiveSession, number: number): DurableSession {
-    const journal = new QueueJournal(number, live, {
-      writer: this.#writer,
-      messages: this.sharedMessages,
-      held: this.heldMessages,
-      repeatable: this.#repeatable,
-      nextNumber: () => this.#numbers.next(),
-    });
     const sentPosition = this.#writer.position;
     const durable: DurableSession = {
       number,
       live,
       hasEnded: false,
-      journal,
+      journal: undefined,
       sentPosition,
       queue: undefined,
     };

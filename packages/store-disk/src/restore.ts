@@ -43,14 +43,6 @@ export interface Restored {
   readonly exactlyOnce: readonly { readonly session: SessionRef; readonly messageId: MessageId }[];
 }
 
-/** Of a connection that is gone. */
-const NO_ATTACHMENT = {
-  protocolVersion: 5,
-  receiveMaximum: 1,
-  maximumPacketSize: 0,
-  keepsNothing: false,
-} as const;
-
 /** Existing state is kept, even beyond the present limits. */
 const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
@@ -92,10 +84,13 @@ class Restore {
   readonly #messages = new Map<number, Message>();
   readonly #timers: DueTimer[] = [];
   readonly #exactlyOnce: { session: SessionRef; messageId: MessageId }[] = [];
+  /** Asked once: a runtime may take a microsecond for it. */
+  readonly #nowMs: number;
   #lastMessageId: MessageId | undefined;
 
   constructor(context: RestoreContext) {
     this.#context = context;
+    this.#nowMs = context.clock.now();
   }
 
   run(): Restored {
@@ -133,27 +128,22 @@ class Restore {
    */
   #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
     for (const [key, bytes] of this.#context.content.scan(kind)) {
-      if (!this.#read(key, () => restored(firstNumberOf(key), bytes, key))) this.#context.writer.remove(key);
-    }
-  }
-
-  /** Every error while a record is read is due to its content. */
-  #read<T>(key: string, read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw this.#context.content.damage(`the record ${key}`, error);
+      try {
+        if (!restored(firstNumberOf(key), bytes, key)) this.#context.writer.remove(key);
+      } catch (error) {
+        // Every error while a record is read is due to its content.
+        throw this.#context.content.damage(`the record ${key}`, error);
+      }
     }
   }
 
   #session(number: number, stored: StoredSession): boolean {
     const living = stored.detachedAtMs === undefined ? this.#living(stored.connectionId) : undefined;
     if (living !== undefined) return this.#attached(number, stored, living);
-    const nowMs = this.#context.clock.now();
+    const nowMs = this.#nowMs;
     // Where the wall clock has gone back, its client has been away since now: no time is left out, and none lasts longer.
     const detachedAtMs = Math.min(stored.detachedAtMs ?? nowMs, nowMs);
     const live = this.#detached(stored, detachedAtMs);
-    if (live === undefined) return false;
     const durable = this.#add(number, live);
     // A connection that a crash has cut is lost from now on, and a second crash does not change that.
     if (stored.detachedAtMs !== detachedAtMs) this.#context.durables.save(durable);
@@ -168,7 +158,7 @@ class Restore {
 
   /** Its client has noticed nothing. */
   #attached(number: number, stored: StoredSession, { attachment }: LivingConnection): boolean {
-    const live = this.#open(stored, attachment, stored.attachedAtMs ?? this.#context.clock.now());
+    const live = this.#open(stored, attachment, stored.attachedAtMs ?? this.#nowMs);
     if (live !== undefined) this.#add(number, live);
     return live !== undefined;
   }
@@ -179,16 +169,15 @@ class Restore {
     return durable;
   }
 
-  /** Opens the session as if its client had connected and gone. */
-  #detached(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
-    const { expirySeconds, will, connectionId, attachedAtMs } = stored;
-    const attachment = { ...NO_ATTACHMENT, connectionId };
-    const live = this.#open(stored, attachment, attachedAtMs ?? detachedAtMs);
-    if (live === undefined) return undefined;
-    const due = will && this.#willDue(stored, will, detachedAtMs);
-    const { sessions } = this.#context.memory;
-    sessions.detach({ session: live, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
-    if (live.state.will !== undefined) live.state.will.messageId = stored.willMessageId;
+  #detached(stored: StoredSession, detachedAtMs: number): LiveSession {
+    const { tenant, clientId, expirySeconds, identity, bindingRank, will, willMessageId: messageId } = stored;
+    const attachedAtMs = stored.attachedAtMs ?? detachedAtMs;
+    const live = this.#context.memory.sessions.restoreDetached({
+      ...{ tenant, clientId, expirySeconds, identity, bindingRank, attachedAtMs, detachedAtMs },
+      lastConnectionId: stored.connectionId,
+      will: will && { will, due: this.#willDue(stored, will, detachedAtMs), messageId },
+    });
+    live.state.replays = stored.replays;
     return live;
   }
 
@@ -232,8 +221,7 @@ class Restore {
   }
 
   get #willsFromMs(): number {
-    const { clock, willGraceSeconds } = this.#context;
-    return clock.now() + willGraceSeconds * 1000;
+    return this.#nowMs + this.#context.willGraceSeconds * 1000;
   }
 
   #owedWill(number: number, stored: StoredOwedWill): boolean {
@@ -348,10 +336,10 @@ class Restore {
   }
 
   #retained(bytes: Buffer): boolean {
-    const { memory, clock } = this.#context;
+    const { memory } = this.#context;
     const { tenant, message, holder } = retainedCodec.decode(bytes);
     this.#observe(message.id);
-    if (isExpired(message, clock.now())) return false;
+    if (isExpired(message, this.#nowMs)) return false;
     return memory.retained.put(tenant, message, { ...UNLIMITED, holder: holder && { holder, ...UNLIMITED } });
   }
 

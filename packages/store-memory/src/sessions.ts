@@ -22,7 +22,18 @@ import {
 } from '@apus/broker';
 import { Holdings } from './holdings.ts';
 import { type MemoryBudget, sessionBytes, willBytes } from './memory-budget.ts';
-import { type HeldWill, MemorySession } from './memory-session.ts';
+import { type HeldWill, MemorySession, type SessionState } from './memory-session.ts';
+
+/** A session without a connection, as a restart finds it. */
+export type DetachedSession = Pick<
+  SessionState,
+  'expirySeconds' | 'identity' | 'bindingRank' | 'attachedAtMs' | 'lastConnectionId'
+> & {
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly detachedAtMs: number;
+  readonly will: Pick<HeldWill, 'will' | 'due' | 'messageId'> | undefined;
+};
 
 /** Sessions in memory. Every call runs to its end in one turn, so every call is atomic. */
 export class MemorySessions implements SessionStore {
@@ -163,6 +174,24 @@ export class MemorySessions implements SessionStore {
     return last?.connectionId === connectionId ? last : this.#owedWills.get(connectionId);
   }
 
+  /** Adds a session that is away, as a restart has found it, in one step: a wake-up of an object waits for all of them. */
+  restoreDetached(found: DetachedSession): MemorySession {
+    const { tenant, clientId, identity, will, detachedAtMs, lastConnectionId: connectionId } = found;
+    const before = this.#byKey.get(sessionKey(tenant, clientId));
+    if (before !== undefined) this.#end(before);
+    const session = this.#add(tenant, clientId, identity);
+    this.#budget.planned(identity);
+    const { state } = session;
+    state.expirySeconds = found.expirySeconds;
+    state.bindingRank = found.bindingRank;
+    state.lastConnectionId = connectionId;
+    state.attachedAtMs = found.attachedAtMs;
+    state.detachedAtMs = detachedAtMs;
+    state.detachedSteadyMs = this.#steadyOf(detachedAtMs);
+    if (will !== undefined) this.#setWill(session, { ...will, identity, connectionId });
+    return session;
+  }
+
   /** An owed will that was found after a restart. */
   restoreOwedWill(held: HeldWill): void {
     this.#owe(held);
@@ -205,17 +234,17 @@ export class MemorySessions implements SessionStore {
   }
 
   #begin(request: OpenSession): MemorySession {
-    this.#incarnations += 1;
-    const session = new MemorySession(
-      request.tenant,
-      request.clientId,
-      this.#incarnations.toString(36),
-      request.identity,
-      this.holdings.of(request.identity, request.clientId),
-    );
-    session.state.holding.change('sessions', 1);
-    this.#budget.change(sessionBytes(session, request.identity));
+    const session = this.#add(request.tenant, request.clientId, request.identity);
     this.#attach(session, request);
+    return session;
+  }
+
+  #add(tenant: string, clientId: string, identity: Identity): MemorySession {
+    this.#incarnations += 1;
+    const holding = this.holdings.of(identity, clientId);
+    const session = new MemorySession(tenant, clientId, this.#incarnations.toString(36), identity, holding);
+    holding.change('sessions', 1);
+    this.#budget.change(sessionBytes(session, identity));
     this.#byKey.set(session.key, session);
     return session;
   }
@@ -227,7 +256,9 @@ export class MemorySessions implements SessionStore {
   }
 
   #steadyOf(wallMs: number): number {
-    return this.#clock === undefined ? wallMs : steadyNow(this.#clock) + wallMs - this.#clock.now();
+    // Without a clock of its own the steady time is the wall clock's.
+    if (this.#clock?.steady === undefined) return wallMs;
+    return steadyNow(this.#clock) + wallMs - this.#clock.now();
   }
 
   #attach(session: MemorySession, request: OpenSession): void {

@@ -15,6 +15,8 @@ const PAYLOAD = 'p'.repeat(200);
 
 const TOPIC = 'bench/topic-0001';
 
+/** Between the last packet of a client and the next one. */
+const PAUSE_MS = 2_000;
 const FEW = 10;
 const MANY = 1_000;
 
@@ -229,14 +231,19 @@ function idleHour(count: number): ObjectOperation {
   );
 }
 
-/** The object has slept, and a PINGREQ wakes it. */
-function wake(sessions: number): ObjectOperation {
-  const name = `PINGREQ that wakes a hub with ${sessions.toLocaleString('en')} kept sessions`;
+/** The object has slept, and a packet wakes it. */
+function wake(
+  sessions: number,
+  packet: string,
+  send: (client: BenchClient) => Promise<void>,
+): ObjectOperation {
+  const name = `${packet} to a sleeping hub with ${sessions.toLocaleString('en')} kept sessions`;
   return operation(name, async (world) => {
     for (const client of await subscribers(world, sessions, true)) await client.disconnect();
     const client = await world.connect();
     await world.hibernate();
-    return () => client.ping();
+    await world.pass(PAUSE_MS);
+    return () => send(client);
   });
 }
 
@@ -255,8 +262,9 @@ const RESTING = [
     await world.pass(HOUR_MS / 10);
     return () => world.pass(HOUR_MS / 2);
   }),
-  wake(FEW),
-  wake(MANY),
+  wake(MANY, 'PINGREQ', (client) => client.ping()),
+  wake(FEW, 'PUBLISH QoS 1', (client) => publish(client, 'bench/nobody', 1)),
+  wake(MANY, 'PUBLISH QoS 1', (client) => publish(client, 'bench/nobody', 1)),
 ];
 
 export const OPERATIONS: readonly ObjectOperation[] = [

@@ -30,7 +30,7 @@ export class KeepAlive {
 
   /** The link is new, or its Keep Alive has been agreed on. */
   watch(link: ObjectLink): void {
-    this.#wakeBy(this.#deadlineOf(link));
+    this.#wakeBy(this.#deadlineOf(link), false);
   }
 
   #look(): void {
@@ -43,7 +43,7 @@ export class KeepAlive {
       } catch (error) {
         link.failed(error);
       }
-      if (link.isOpen) this.watch(link);
+      if (link.isOpen) this.#wakeBy(this.#deadlineOf(link), true);
     }
   }
 
@@ -91,15 +91,19 @@ export class KeepAlive {
     return { atMs: silentAtMs, slackMs };
   }
 
-  /** Links whose times are near one another share an alarm. */
-  #wakeBy(deadline: Deadline | undefined): void {
+  /**
+   * Links whose times are near one another share an alarm. The object may have slept since it was set: no wake-up may give
+   * a link that is over its time another slack. One that was looked at just now waits for its next look.
+   */
+  #wakeBy(deadline: Deadline | undefined, isLookedAt: boolean): void {
     if (deadline === undefined || deadline.atMs >= this.#nextAtMs) return;
     const { clock } = this.#context;
+    const { atMs, slackMs } = deadline;
     const nowMs = clock.now();
-    const isAwaited = this.#nextAtMs <= Math.max(nowMs, deadline.atMs) + deadline.slackMs;
-    if (isAwaited) return;
-    this.#nextAtMs = Math.max(nowMs, deadline.atMs) + deadline.slackMs;
+    const lookAtMs = Math.max(isLookedAt ? nowMs + slackMs : nowMs, atMs + slackMs);
+    if (this.#nextAtMs <= lookAtMs) return;
+    this.#nextAtMs = lookAtMs;
     this.#cancel();
-    this.#cancel = clock.after(this.#nextAtMs - nowMs, () => this.#look());
+    this.#cancel = clock.after(lookAtMs - nowMs, () => this.#look());
   }
 }

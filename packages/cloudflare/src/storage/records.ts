@@ -71,39 +71,38 @@ export class Records implements JournalContent {
     for (const [key] of this.scan(SPILLED)) yield key.slice(SPILLED.length);
   }
 
-  /** A value in several rows is put together. */
+  /**
+   * Reads a page at a time: a caller may leave off, or write meanwhile. A value in several rows is put together. This is
+   * one generator, as each further one costs a wake-up with many sessions a tenth of its time.
+   */
   *#rows(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
-    let [key, pieces]: [string, Buffer[]] = ['', []];
-    for (const [name, value] of this.#pages(from, end)) {
-      if (pieces.length > 0 && name.startsWith(`${key}${REST}`)) {
-        this.#long.add(key);
-        pieces.push(value);
-        continue;
-      }
-      if (pieces.length > 0) yield [key, Buffer.concat(pieces)];
-      [key, pieces] = [name, [value]];
-    }
-    if (pieces.length > 0) yield [key, Buffer.concat(pieces)];
-  }
-
-  /** A page at a time: a caller may leave off, or write meanwhile. */
-  *#pages(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
-    let page: readonly Readonly<Record<string, unknown>>[];
-    const isSmall = SMALL_KINDS.includes(from.charAt(0));
-    let [after, isAfter, rowsMax] = [from, '>=', 0];
+    const maximum = SMALL_KINDS.includes(from.charAt(0)) ? SCANNED_ROWS_MAX : SCANNED_ROWS_MIN;
+    let [after, isAfter, rowsMax, rows] = [from, '>=', 0, 0];
+    let [long, pieces]: [string, Buffer[]] = ['', []];
     do {
       // Many callers look at the first record alone; others read all.
-      rowsMax = Math.min(
-        Math.max(rowsMax * 4, SCANNED_ROWS_MIN),
-        isSmall ? SCANNED_ROWS_MAX : SCANNED_ROWS_MIN,
-      );
+      rowsMax = Math.min(Math.max(rowsMax * 4, SCANNED_ROWS_MIN), maximum);
       const query = `SELECT k, v FROM kv WHERE k ${isAfter} ? AND k < ? ORDER BY k LIMIT ?`;
-      page = this.#storage.sql.exec(query, after, end, rowsMax).toArray();
+      const page = this.#storage.sql.exec(query, after, end, rowsMax).toArray();
+      rows = page.length;
       for (const { k, v } of page) {
-        [after, isAfter] = [k as string, '>'];
-        yield [after, Buffer.from(v as ArrayBuffer)];
+        const key = k as string;
+        const value = Buffer.from(v as ArrayBuffer);
+        after = key;
+        if (pieces.length > 0 && key.startsWith(`${long}${REST}`)) {
+          this.#long.add(long);
+          pieces.push(value);
+          continue;
+        }
+        if (pieces.length > 0) yield [long, Buffer.concat(pieces)];
+        pieces = [];
+        // Only behind a full row there may be another one of its value.
+        if (value.length < ROW_BYTES_MAX) yield [key, value];
+        else [long, pieces] = [key, [value]];
       }
-    } while (page.length === rowsMax);
+      isAfter = '>';
+    } while (rows === rowsMax);
+    if (pieces.length > 0) yield [long, Buffer.concat(pieces)];
   }
 
   #change(session: number, key: string, value: Uint8Array | undefined): void {

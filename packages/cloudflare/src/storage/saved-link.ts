@@ -55,6 +55,12 @@ export function unpackLink(bytes: Uint8Array): SavedLink {
   return { ...packr.unpack(facts), ...rest };
 }
 
+/** The link with the time of a further packet. */
+export function touchedLink(bytes: Uint8Array, lastPacketAtMs: number): Uint8Array {
+  const [facts, , ...rest] = packr.unpack(bytes);
+  return new Uint8Array(packr.pack([facts, lastPacketAtMs, ...rest]));
+}
+
 /** `WebSocket.readyState` of an open socket. */
 const OPEN = 1;
 
