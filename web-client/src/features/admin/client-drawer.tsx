@@ -43,14 +43,7 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
   const { value, error, refresh } = usePoll(ask, isBanning ? undefined : api.pollMs);
   const isGone = error?.status === 404;
   return (
-    <Drawer
-      opened
-      onClose={close}
-      position="right"
-      size={560}
-      title={`Client ${clientId}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Drawer opened onClose={close} position="right" size={560} title={`Client ${clientId}`}>
       {isGone && <Text size="sm">The client is gone, and its session with it.</Text>}
       {error !== undefined && !isGone && <Refusal error={error} />}
       {value !== undefined && !isGone && (

@@ -37,7 +37,7 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
     else close();
   };
   return (
-    <Modal opened onClose={close} title="Add a series" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} title="Add a series">
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Autocomplete
@@ -55,7 +55,7 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
             description={chartsWords.sourceNotes[kind]}
             data={KINDS.map((value) => ({ value, label: chartedWords.sources[value] }))}
             value={kind}
-            onChange={(value) => setKind(KINDS.find((known) => known === value) ?? 'value')}
+            onChange={(value) => value !== null && setKind(value)}
           />
           {kind === 'value' && (
             <TextInput

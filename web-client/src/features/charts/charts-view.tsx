@@ -4,17 +4,15 @@ import { IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
 import { useActiveProfile, useConnection, useLogEnd } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
-import { fileName, saveBlob } from '../../ui/save-file.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { pathText } from '../decode/json-path.ts';
 import { AddSeriesDialog } from './add-series-dialog.tsx';
 import { Chart } from './chart.tsx';
 import { shownRange, type TimeRange } from './chart-window.ts';
-import { addSeries, recordingOf, useCharts } from './charts-store.ts';
+import { addSeries, useCharts } from './charts-store.ts';
 import { ChartsToolbar } from './charts-toolbar.tsx';
 import classes from './charts-view.module.css';
-import { csvOf } from './export-csv.ts';
 import type { WINDOW_SECONDS } from './limits.ts';
 import { panelsOf } from './panels.ts';
 import type { Series } from './series.ts';
@@ -92,7 +90,7 @@ function Board({ add }: { readonly add: () => void }) {
   const windowName = chartsWords.windows[windowSeconds as (typeof WINDOW_SECONDS)[number]];
   return (
     <>
-      <ChartsToolbar add={add} exportCsv={() => exportCsv(range())} />
+      <ChartsToolbar add={add} />
       <div className={classes.charts} data-several={panels.length > 1 || undefined}>
         {panels.map((own, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a chart has no other name
@@ -122,14 +120,6 @@ function Board({ add }: { readonly add: () => void }) {
       </div>
     </>
   );
-}
-
-/** Saves the samples of the window. */
-function exportCsv({ fromMs, toMs }: TimeRange): void {
-  const shown = useCharts.getState().series.filter(({ isHidden }) => !isHidden);
-  const recordings = shown.map(recordingOf).filter((recording) => recording !== undefined);
-  const blob = new Blob([...csvOf(recordings, fromMs, toMs)], { type: 'text/csv' });
-  saveBlob(fileName('charts', 'csv'), blob);
 }
 
 /** By id. Undefined: all series are of one connection, which needs no name. */

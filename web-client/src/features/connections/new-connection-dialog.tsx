@@ -37,7 +37,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
     editProfile(made.profile.id);
   };
   return (
-    <Modal opened onClose={close} title="New connection" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} title="New connection">
       <form onSubmit={(event) => void connect(event)} noValidate>
         <Stack gap="sm">
           <MainFields form={form} onChange={setForm} />

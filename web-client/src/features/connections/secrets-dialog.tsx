@@ -24,12 +24,7 @@ export function SecretsDialog({ profile, close }: DialogProps) {
     void connectWithSecrets({ ...profile, storeSecrets }, given);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={`Secrets for “${profile.name}”`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={close} title={`Secrets for “${profile.name}”`}>
       <form onSubmit={connect}>
         <Stack gap="sm">
           <Text size="sm">They are kept as long as this page is open.</Text>

@@ -32,7 +32,6 @@ const OVERSCAN = 6;
 interface MessageTableProps {
   readonly profile: ConnectionProfile;
   readonly list: MessageList;
-  readonly label: string;
   readonly selected: LoggedMessage | undefined;
   readonly onSelect: (message: LoggedMessage | undefined) => void;
   readonly isFiltered: boolean;
@@ -44,15 +43,7 @@ interface MessageTableProps {
  * The messages, newest at the top. The list stands still while the pointer is over it, so that a click opens the message
  * that the user sees there. When the user scrolls down or moves by key, it is held until they resume.
  */
-export function MessageTable({
-  profile,
-  list,
-  label,
-  selected,
-  onSelect,
-  isFiltered,
-  problem,
-}: MessageTableProps) {
+export function MessageTable({ profile, list, selected, onSelect, isFiltered, problem }: MessageTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   useMessageList(list);
   const { ref: sizer, width } = useElementSize();
@@ -106,7 +97,7 @@ export function MessageTable({
         ref={scroller}
         role="grid"
         className={classes.scroller}
-        aria-label={label}
+        aria-label="Messages, newest first"
         aria-rowcount={rows.size + 1}
         aria-colcount={columns.length}
         style={{ '--message-columns': template, '--message-row-min': `${minWidthPx}px` } as CSSProperties}

@@ -36,7 +36,7 @@ export function NarrowMessages({ profile }: NarrowMessagesProps) {
           aria-label="Part of the view"
           data={PANES.map((value) => ({ value, label: messagesWords.panes[value] }))}
           value={pane}
-          onChange={(value) => setPane(PANES.find((known) => known === value) ?? 'messages')}
+          onChange={setPane}
         />
       </div>
       {pane === 'subscriptions' && <SubscriptionPanel profile={profile} />}

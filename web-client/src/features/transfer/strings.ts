@@ -2,7 +2,6 @@
 export const transferWords = {
   kinds: { messages: 'Messages', connections: 'Connections' },
   formats: { json: 'JSON', jsonl: 'JSON Lines', csv: 'CSV' },
-  directions: { all: 'All', received: 'Received', published: 'Published' },
   problems: {
     tooLarge: 'It has {{mebibytes}} MiB, and at most {{max}} MiB are read.',
     tooManyMessages: 'It holds {{count}} messages, and at most {{max}} are read.',
