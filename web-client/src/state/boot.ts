@@ -24,8 +24,8 @@ export async function boot(): Promise<void> {
   const last = readStored(ACTIVE_KEY);
   const active = profiles.find(({ id }) => id === last) ?? profiles[0];
   useStore.setState({ isReady: true, site, profiles, activeId: active?.id });
-  useStore.subscribe(({ activeId }) => {
-    if (activeId !== undefined) writeStored(ACTIVE_KEY, activeId);
+  useStore.subscribe(({ activeId }, before) => {
+    if (activeId !== undefined && activeId !== before.activeId) writeStored(ACTIVE_KEY, activeId);
   });
   // Stored messages are in a log before new ones come.
   const kept = new Map(profiles.map((profile) => [profile.id, keepMessages(profile)]));
