@@ -5,11 +5,10 @@ import { Plot, usePlotColors } from '../../ui/plot.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { align } from './align.ts';
 import { chartOptions, type OnCursor } from './chart-options.ts';
-import type { TimeRange } from './chart-window.ts';
 import { gapsOf, recordingOf } from './charts-store.ts';
 import { downsample, interrupted } from './downsample.ts';
 import { DRAW_INTERVAL_MS_MAX } from './limits.ts';
-import type { Series } from './series.ts';
+import type { Series, TimeRange } from './series.ts';
 
 interface ChartProps {
   readonly label: string;

@@ -1,7 +1,7 @@
 import { Button, Center, EmptyState, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useForceUpdate, useInterval } from '@mantine/hooks';
 import { IconChartLine, IconPlus } from '@tabler/icons-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useActiveProfile, useConnection, useLogEnd } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { visibleText } from '../../ui/visible-text.ts';
@@ -9,13 +9,12 @@ import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { pathText } from '../decode/json-path.ts';
 import { AddSeriesDialog } from './add-series-dialog.tsx';
 import { Chart } from './chart.tsx';
-import { shownRange, type TimeRange } from './chart-window.ts';
 import { addSeries, useCharts } from './charts-store.ts';
 import { ChartsToolbar } from './charts-toolbar.tsx';
 import classes from './charts-view.module.css';
 import type { WINDOW_SECONDS } from './limits.ts';
 import { panelsOf } from './panels.ts';
-import type { Series } from './series.ts';
+import type { Series, TimeRange } from './series.ts';
 import { SeriesTable } from './series-table.tsx';
 import { chartsWords } from './strings.ts';
 import { suggestions } from './suggestions.ts';
@@ -84,9 +83,12 @@ function Board({ add }: { readonly add: () => void }) {
   const { series, windowSeconds, heldAtMs, isSplit } = useCharts();
   const panels = useMemo(() => panelsOf(series, isSplit), [series, isSplit]);
   const [cursorAtMs, setCursorAtMs] = useState<number>();
-  const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, Date.now());
+  const range = (): TimeRange => {
+    const toMs = heldAtMs ?? Date.now();
+    return { fromMs: toMs - windowSeconds * 1_000, toMs };
+  };
   const connectionNames = useConnectionNames(series);
-  useTick(TABLE_INTERVAL_MS);
+  useInterval(useForceUpdate(), TABLE_INTERVAL_MS, { autoInvoke: true });
   const windowName = chartsWords.windows[windowSeconds as (typeof WINDOW_SECONDS)[number]];
   return (
     <>
@@ -129,13 +131,4 @@ function useConnectionNames(series: readonly Series[]): ReadonlyMap<string, stri
     const isOfSeveral = new Set(series.map(({ connectionId }) => connectionId)).size > 1;
     return isOfSeveral ? new Map(profiles.map(({ id, name }) => [id, name])) : undefined;
   }, [series, profiles]);
-}
-
-/** Renders again at this interval in milliseconds. */
-function useTick(intervalMs: number): void {
-  const [, setCount] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setCount((count) => count + 1), intervalMs);
-    return () => clearInterval(timer);
-  }, [intervalMs]);
 }

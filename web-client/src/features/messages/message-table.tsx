@@ -4,7 +4,7 @@ import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { useStatus } from '../../state/hooks.ts';
+import { useLogChanges, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { plural } from '../../ui/format.ts';
 import { SubscribeAll } from '../subscriptions/subscribe-all.tsx';
@@ -15,7 +15,6 @@ import type { MessageList } from './message-list.ts';
 import { MessageRow, type RowColors } from './message-row.tsx';
 import classes from './message-table.module.css';
 import { messagesWords } from './strings.ts';
-import { useMessageList } from './use-message-list.ts';
 
 /**
  * All rows have the same height, so that a hundred thousand of them need no measuring. On a phone, and beside the
@@ -45,7 +44,7 @@ interface MessageTableProps {
  */
 export function MessageTable({ profile, list, selected, onSelect, isFiltered, problem }: MessageTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  useMessageList(list);
+  useLogChanges(list);
   const { ref: sizer, width } = useElementSize();
   const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
   const chosen = useColumns(profile.subscriptions);

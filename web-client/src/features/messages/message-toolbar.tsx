@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Pill, SegmentedControl, Text, TextInput, T
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useCallback, useEffect, useRef } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { useConnection, useStatus } from '../../state/hooks.ts';
+import { useConnection, useLogChanges, useStatus } from '../../state/hooks.ts';
 import { formatBytes, formatCount, formatExact, plural } from '../../ui/format.ts';
 import { LogTools } from '../../ui/log-tools.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
@@ -11,7 +11,6 @@ import type { MessageList } from './message-list.ts';
 import classes from './message-toolbar.module.css';
 import { setFilter } from './messages-store.ts';
 import { messagesWords } from './strings.ts';
-import { useMessageList } from './use-message-list.ts';
 
 const KINDS = ['text', 'regex', 'jsonpath'] as const;
 const DIRECTIONS = ['all', 'received', 'published'] as const;
@@ -111,7 +110,7 @@ interface ListControlsProps {
 /** Separate from the filters, since it renders with the stream. */
 function ListControls({ id, list, isFiltered }: ListControlsProps) {
   const log = useConnection(id).messages;
-  useMessageList(list);
+  useLogChanges(list);
   const toggle = useCallback(() => (list.isPaused ? list.release() : list.hold()), [list]);
   const { messagesMax, bytesMax } = log.limits;
   const [messages, bytes] = [formatCount(messagesMax), formatBytes(bytesMax)];
