@@ -112,7 +112,7 @@ clientSuite('messages in the web client', (suite) => {
     let sent = 0;
     const timer = setInterval(() => void suite.other.publishAsync(`moving/${++sent}`, 'x'), 27);
     onTestFinished(() => clearInterval(timer));
-    await client.rows('moving/9').waitFor();
+    await client.rows('moving/9').first().waitFor();
     if (view === 'wire') await page.getByRole('link', { name: 'Wire', exact: true }).click();
     const rows = page.getByRole('grid', { name }).locator('[aria-selected]');
     const topicOf = async (row: Locator): Promise<string | undefined> =>

@@ -26,7 +26,7 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
   useEffect(() => () => void (useDemo.getState().phase !== 'idle' && stopDemo()), []);
   return (
     <>
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" align="flex-end" gap="xs">
         <Text size="sm" c="dimmed" maw={720}>
           {`An example with two clients of this broker. A subscribes and publishes a few messages below ${demo.topic}/, at each quality of service; B comes later and gets the retained message. It starts when you say so, and removes what it has kept.`}
           {!isConnected && ' Connect first: the button is at the top.'}
