@@ -1,5 +1,5 @@
-import { Logo } from '../../app/logo.tsx';
 import { text } from '../strings.ts';
+import { Logo } from './logo.tsx';
 
 /** The web client is the folder above this page, unless this page stands by itself (`apus topics page`). */
 const CLIENT = '../#/messages';
