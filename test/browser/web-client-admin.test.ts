@@ -106,21 +106,15 @@ clientSuite('the web client’s admin view', (suite) => {
     expect(await client.accessibilityProblems()).toEqual([]);
   });
 
-  it('removes many retained messages at once, chosen or by a filter, and no others', async () => {
-    for (const topic of ['bulk/1', 'bulk/2', 'bulk/3', 'bulk/4', 'bulk-beside']) {
+  it('removes many retained messages at once by a filter, and no others', async () => {
+    for (const topic of ['bulk/1', 'bulk/2', 'bulk/3', 'bulk-beside']) {
       await suite.other.publishAsync(topic, 'x', { qos: 1, retain: true });
     }
     const client = await suite.open('admin');
     const { page } = client;
     await page.getByRole('tab', { name: 'Retained messages' }).click();
     await page.getByLabel('A topic filter').fill('bulk/#');
-    await page.getByText('4 in all').waitFor();
-    await page.getByLabel('Choose bulk/2', { exact: true }).check();
-    await page.getByRole('button', { name: 'Remove chosen (1) …' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Remove 1 message' }).click();
-    await dialog.getByText('1 of 1 removed').waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.getByText('3 in all').waitFor();
     await page.getByRole('button', { name: 'Remove all that fit (3) …' }).click();
     await dialog.getByText('All that fit bulk/# now.').waitFor();

@@ -140,27 +140,6 @@ clientSuite('charts in the web client', (suite) => {
     await client.screenshot('charts-gap');
   });
 
-  it('exports the window as CSV', async () => {
-    const client = await open('export/#');
-    await tell('export/1', { a: 1.5 });
-    await tell('export/1', { a: -2, note: 'a message with more' });
-    await client.rows('export/1').first().click();
-    await chartNumber(client, 'a');
-    await client.openView('Charts');
-    await lengthenWindow(client);
-    await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('2');
-    const csv = await client.download(client.page.getByRole('button', { name: 'Export CSV' }));
-    expect(csv.name).toMatch(/^apus-charts-.*\.csv$/);
-    const [head, ...lines] = csv.bytes.toString().trim().split('\r\n');
-    expect(head).toBe('time,time_ms,topic,source,value');
-    expect(lines.map((line) => line.split(',').slice(2))).toEqual([
-      ['export/1', '$.a', '1.5'],
-      ['export/1', '$.a', '-2'],
-    ]);
-    const [time, timeMs] = lines[0]?.split(',') ?? [];
-    expect(Date.parse(time ?? '')).toBe(Math.floor(Number(timeMs)));
-  });
-
   it('stands still while it is paused, and takes samples all the same', async () => {
     const client = await open('still/#');
     const { page } = client;

@@ -242,40 +242,6 @@ clientSuite('connections in the web client', (suite) => {
     await item(client, 'This broker').waitFor();
   });
 
-  it('shares a connection by an address without its secrets, and connects only when told to', async () => {
-    // Animations run here, as they do for most people: the menu still fades while the dialog behind it opens.
-    const client = await suite.open('messages', { motion: true });
-    const { page } = client;
-    await client.newConnection('to be shared', guarded.nodeUrl.replace('//', '//ada:hunter2@'));
-    await page.getByLabel('User name').focus();
-    // The page has moved credentials from the URL to their fields.
-    await eventually(() => page.getByLabel('URL').inputValue()).toBe(guarded.nodeUrl);
-    await eventually(() => page.getByLabel('User name').inputValue()).toBe('ada');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'More for this connection' }).click();
-    await page.getByRole('menuitem', { name: 'Share …' }).click();
-    const address = await page.getByLabel('Address').inputValue();
-    expect(await client.accessibilityProblems()).toEqual([]);
-    await client.screenshot('share-dialog-light');
-    const shared = Buffer.from(new URL(address).hash.slice('#/share/'.length), 'base64url').toString();
-    expect(shared).toContain('to be shared');
-    expect(shared).not.toContain('hunter2');
-
-    const other = await suite.openUrl(address, { context: await suite.newContext(), motion: true });
-    const dialog = other.page.getByRole('dialog', { name: 'A connection was shared with you' });
-    await dialog.getByText(guarded.nodeUrl).waitFor();
-    await eventually(() => item(other, 'to be shared').count()).toBe(0);
-    expect(await other.accessibilityProblems()).toEqual([]);
-    await other.screenshot('shared-dialog-light');
-    await dialog.getByRole('button', { name: 'Add and connect' }).click();
-    await other.page
-      .getByRole('dialog', { name: 'Secrets for “to be shared”' })
-      .getByRole('textbox', { name: 'Password' })
-      .fill(PASSWORD);
-    await other.page.getByRole('dialog').getByRole('button', { name: 'Connect' }).click();
-    await other.connected();
-  });
-
   it('holds several connections at once, each with its own messages', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;

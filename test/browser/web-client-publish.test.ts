@@ -65,9 +65,8 @@ clientSuite('the publish panel of the web client', (suite) => {
 
   it('shows its labels in full', async () => {
     const client = await suite.openConnected('messages', { width: 1_280, height: 800 });
-    await client.page.getByRole('button', { name: 'Properties, request' }).click();
-    await client.page.getByRole('tab', { name: 'Request and response' }).click();
-    await client.page.getByRole('button', { name: 'Ask', exact: true }).waitFor();
+    await client.page.getByRole('button', { name: 'Properties', exact: true }).click();
+    await client.page.getByLabel('Content type').waitFor();
     await client.page.getByRole('combobox', { name: 'How to search' }).selectOption({ label: 'JSONPath' });
     await client.screenshot('publish-labels');
     await eventually(() => client.clippedLabels()).toEqual([]);

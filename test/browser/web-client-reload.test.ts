@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import { newProfile } from '../../web-client/src/engine/new-profile.ts';
-import { shareAddress } from '../../web-client/src/engine/share.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -35,29 +33,19 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => form.getByRole('radio', { name: 'QoS 2' }).isChecked()).toBe(true);
   });
 
-  it('has the filters of its views again', async () => {
+  it('shows all messages again, and the wire as its user left it', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const topic = page.getByLabel('Filter by topic');
     await topic.fill('kept/#');
-    await page.getByLabel('Search the payloads').fill('21');
-    await page.getByRole('button', { name: 'Retained', exact: true }).click();
-    await client.openView('Topics');
-    await page.getByLabel('Search the topics').fill('room');
     await client.openView('Wire');
     await page.getByLabel('Pings').uncheck();
 
     await page.reload();
     await client.connected();
     await eventually(() => page.getByLabel('Pings').isChecked()).toBe(false);
-    await client.openView('Topics');
-    await eventually(() => page.getByLabel('Search the topics').inputValue()).toBe('room');
     await client.openView('Messages');
-    await eventually(() => topic.inputValue()).toBe('kept/#');
-    await eventually(() => page.getByLabel('Search the payloads').inputValue()).toBe('21');
-    await eventually(() =>
-      page.getByRole('button', { name: 'Retained', exact: true }).getAttribute('aria-pressed'),
-    ).toBe('true');
+    await eventually(() => topic.inputValue()).toBe('');
   });
 
   it('has the sizes of its panes again, and the open parts of the publish panel', async () => {
@@ -74,13 +62,13 @@ clientSuite('a page that is reloaded', (suite) => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('separator').last().focus();
     await page.keyboard.press('ArrowUp');
-    await form.getByRole('button', { name: 'Properties, request' }).click();
+    await form.getByRole('button', { name: 'Properties', exact: true }).click();
     await eventually(async () => (await sizes())[0]).toBeGreaterThan(before ?? 0);
     const arranged = await sizes();
 
     await page.reload();
     await client.connected();
-    await eventually(() => form.getByRole('tab', { name: 'Properties' }).count()).toBe(1);
+    await eventually(() => form.getByLabel('Content type').count()).toBe(1);
     await eventually(sizes).toEqual(arranged);
     await page.getByRole('button', { name: 'Fold the publish panel' }).click();
     await page.reload();
@@ -191,19 +179,6 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => kept(client)).not.toContain('"gone/off"');
     await client.openView('Messages');
     await goesByReload('gone/off');
-  });
-
-  it('stores no messages of a connection that came with a link, unless its user wants it', async () => {
-    const page = new URL(suite.served.pageUrl);
-    const profile = { ...newProfile(suite.served.nodeUrl, 'Shared'), keepsMessages: true };
-    const client = await suite.openUrl(shareAddress(profile, page.href));
-    await client.page.getByRole('button', { name: 'Add and look at it first' }).click();
-    const keeps = client.page.getByLabel('Keep messages across a reload');
-    await eventually(() => keeps.isChecked()).toBe(false);
-    await client.page.keyboard.press('Escape');
-    await client.page.getByRole('navigation').getByText('This broker', { exact: true }).click();
-    await client.chooseFromMenu('Edit …');
-    await eventually(() => keeps.isChecked()).toBe(true);
   });
 
   it('says once that the browser has no room, and continues', async () => {

@@ -101,18 +101,6 @@ clientSuite('the first minute with the web client', (suite) => {
     await suite.other.unsubscribeAsync('apus/example/#');
   });
 
-  it('lets its reader publish, and shows the outcome', async () => {
-    const client = await suite.openUrl(suite.served.pageUrl);
-    const { page } = client;
-    await run(page);
-    await page.getByRole('button', { name: 'Run it again' }).waitFor();
-    await page.getByLabel('Publish something yourself').fill('my own words');
-    await page.getByRole('button', { name: 'Publish', exact: true }).click();
-    await eventually(() =>
-      page.getByRole('region', { name: 'Received' }).getByText('my own words').count(),
-    ).toBe(2);
-  });
-
   it.each(['Node door', 'Gateway door'])(
     'offers lines of code for the %s, with the address in them',
     async (door) => {
@@ -189,14 +177,19 @@ clientSuite('the first minute with the web client', (suite) => {
     });
     afterAll(async () => site?.stop());
 
+    async function newConnection(page: Page, url: string): Promise<void> {
+      await page.getByRole('main').getByRole('button', { name: 'New connection', exact: true }).click();
+      await page.getByRole('dialog').getByLabel('URL').fill(url);
+      await page.getByRole('dialog').getByRole('button', { name: 'Connect', exact: true }).click();
+    }
+
     it('asks where the broker is, finds out which door it is, and connects', async () => {
       const client = await suite.openUrl(site.url);
       const { page } = client;
-      await page.getByRole('heading', { name: 'Where is your broker?' }).waitFor();
+      await page.getByText('Tell the client where your broker is.').waitFor();
       await client.screenshot('start-endpoint-light');
       expect(await client.accessibilityProblems()).toEqual([]);
-      await page.getByLabel('WebSocket URL').fill(suite.served.gatewayUrl);
-      await page.getByRole('button', { name: 'Connect', exact: true }).click();
+      await newConnection(page, suite.served.gatewayUrl);
       await client.connected();
       await page.getByRole('banner').getByText('gateway door').waitFor();
     });
@@ -204,9 +197,9 @@ clientSuite('the first minute with the web client', (suite) => {
     it('publishes nothing at a broker that is not its own before the user agrees', async () => {
       const client = await suite.openUrl(site.url);
       const { page } = client;
-      await page.getByLabel('WebSocket URL').fill(suite.served.nodeUrl);
-      await page.getByRole('button', { name: 'Connect', exact: true }).click();
+      await newConnection(page, suite.served.nodeUrl);
       await client.connected();
+      await client.openView('Start');
       await page.getByText('Nothing yet').first().waitFor();
       await run(page);
       await page.getByRole('region', { name: 'Received' }).getByText('retained', { exact: true }).waitFor();

@@ -117,7 +117,7 @@ clientSuite('streams and presence in the web client', (suite) => {
   );
 
   it.each(cases(['node'], ['gateway']))(
-    'show the members of a room, joins and leaves, at the %s door',
+    'show the members of a room as they come and go, at the %s door',
     { timeout: 6 * PATIENCE_MS },
     async (door) => {
       const { client, other, way } = await openCuttable(door);
@@ -133,8 +133,6 @@ clientSuite('streams and presence in the web client', (suite) => {
       await other.publishAsync('$presence/room-7/cid', 'online', { qos: 1 });
       await other.publishAsync('$presence/room-7/cid', 'typing', { qos: 1 });
       await members.filter({ hasText: 'typing' }).waitFor();
-      const events = page.getByRole('region', { name: 'Joins and leaves' }).getByRole('listitem');
-      await events.filter({ hasText: 'cid' }).filter({ hasText: 'changed' }).waitFor();
       await page.getByText('the broker counts 2').waitFor();
       expect(await client.accessibilityProblemsInBothColours(`presence-${door}`)).toEqual([]);
       await page.setViewportSize({ width: 390, height: 844 });

@@ -88,6 +88,7 @@ clientSuite('tokens in the web client', (suite) => {
         .sign(new TextEncoder().encode(secret));
     const client = await suite.openUrl(broker.pageUrl, { context: await suite.newContext() });
     const { page } = client;
+    await page.getByText('Sign in: this connection has no credentials.').waitFor();
     const form = page.getByRole('form', { name: 'Sign in' });
     await form.getByLabel('or a token').fill(await tokenFor('6s'));
     await form.getByRole('button', { name: 'Sign in' }).click();

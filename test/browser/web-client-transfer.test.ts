@@ -55,9 +55,13 @@ clientSuite('import and export in the web client', (suite) => {
     await client.publish('to/file/text', 'Küste ☂, "two"', 1);
     await eventually(() => client.rows('to/file/text').count()).toBe(2);
 
+    await page
+      .getByRole('radiogroup', { name: 'Direction' })
+      .locator('label', { hasText: /^Received$/ })
+      .click();
     await client.chooseFromMenu('Export …');
     const dialog = page.getByRole('dialog', { name: 'Export' });
-    await dialog.locator('label', { hasText: /^Received$/ }).click();
+    await dialog.getByLabel('Only what the filter of the Messages view shows').check();
     await dialog.locator('label', { hasText: new RegExp(`^${format}$`) }).click();
     const text = await exported(client, 'Export messages');
     if (format === 'JSON') {

@@ -102,11 +102,5 @@ function activeCommands({ id, name }: ConnectionProfile): Command[] {
       kind: 'Connections',
       run: () => editProfile(id),
     },
-    {
-      id: 'share',
-      label: `Share “${name}”`,
-      kind: 'Connections',
-      run: () => useStore.setState({ question: { type: 'share', id } }),
-    },
   ];
 }

@@ -48,6 +48,9 @@ export function ConnectionBanner() {
       }
     : troubleWords(trouble);
   const asks = hasTokenEnded || isRefused(trouble) || asksFor === id;
+  const { password, token } = secretsOf(id);
+  const isAnonymous = profile.username === '' && password === undefined && token === undefined;
+  const told = isAnonymous && isRefused(trouble) ? 'Sign in: this connection has no credentials.' : advice;
   return (
     <Alert
       color="red"
@@ -62,9 +65,9 @@ export function ConnectionBanner() {
           <Text size="sm" fw={650} component="span">
             {title}
           </Text>
-          {advice !== '' && (
+          {told !== '' && (
             <Text size="sm" component="span">
-              {` · ${advice}`}
+              {` · ${told}`}
             </Text>
           )}
           {detail !== '' && (

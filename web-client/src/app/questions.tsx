@@ -7,8 +7,6 @@ export const DIALOG_LOADS: (() => Promise<unknown>)[] = [];
 
 const DeleteDialog = loaded(() => import('../features/connections/delete-dialog.tsx'), 'DeleteDialog');
 const SecretsDialog = loaded(() => import('../features/connections/secrets-dialog.tsx'), 'SecretsDialog');
-const ShareDialog = loaded(() => import('../features/connections/share-dialog.tsx'), 'ShareDialog');
-const SharedDialog = loaded(() => import('../features/connections/shared-dialog.tsx'), 'SharedDialog');
 const NewConnectionDialog = loaded(
   () => import('../features/connections/new-connection-dialog.tsx'),
   'NewConnectionDialog',
@@ -41,11 +39,9 @@ function Question() {
   if (question.type === 'import') return <ImportDialog close={close} />;
   if (question.type === 'export') return <ExportDialog close={close} />;
   if (question.type === 'connection') return <ConnectionDrawer id={question.id} close={close} />;
-  if (question.type === 'shared') return <SharedDialog profile={question.profile} close={close} />;
   const profile = profileOf(question.id);
   if (profile === undefined) return null;
   if (question.type === 'secrets') return <SecretsDialog profile={profile} close={close} />;
-  if (question.type === 'share') return <ShareDialog profile={profile} close={close} />;
   return <DeleteDialog profile={profile} close={close} />;
 }
 

@@ -8,7 +8,7 @@ const ACTIONS = ['filter', 'pause', 'subscribe', 'publish', 'help'] as const;
 export function ShortcutsDialog({ close }: { readonly close: () => void }) {
   const [isEnabled, setEnabled] = useShortcutsEnabled();
   return (
-    <Modal opened onClose={close} title="Keyboard shortcuts" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} title="Keyboard shortcuts">
       <Stack gap="md">
         <Table>
           <Table.Thead>

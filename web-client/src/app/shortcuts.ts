@@ -14,9 +14,8 @@ export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = 
 };
 
 /** Single keys can be switched off: they interfere with speech input (WCAG 2.1.4). */
-export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
-  const [isEnabled, setEnabled] = useLocalStorage({ key: 'apus.shortcuts', defaultValue: true });
-  return [isEnabled, setEnabled];
+export function useShortcutsEnabled() {
+  return useLocalStorage({ key: 'apus.shortcuts', defaultValue: true });
 }
 
 /** Not while a question is open. */

@@ -54,6 +54,8 @@ export const theme = createTheme({
       defaultProps: { centered: true, padding: 'md' },
       styles: { title: { fontWeight: 650 } },
     },
+    DrawerCloseButton: { defaultProps: { 'aria-label': 'Close' } },
+    ModalCloseButton: { defaultProps: { 'aria-label': 'Close' } },
     // A header outside of the main part would be a second banner to screen readers.
     DrawerHeader: { defaultProps: { role: 'presentation' } },
     ModalHeader: { defaultProps: { role: 'presentation' } },

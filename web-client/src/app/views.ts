@@ -68,9 +68,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   async () => fetch((await import('../features/messages/message-search.ts')).searchWorkerUrl),
   () => import('../features/messages/message-details.tsx'),
   () => import('../features/publish/publish-panel.tsx'),
-  () => import('../features/publish/publish-sections.tsx'),
+  () => import('../features/publish/properties-section.tsx'),
   () => import('../features/subscriptions/subscription-dialog.tsx'),
-  () => import('../features/publish/template-dialog.tsx'),
   () => import('../ui/bottom-drawer.tsx'),
   () => import('../ui/code-editor.tsx'),
 ];

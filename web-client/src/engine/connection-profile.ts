@@ -58,7 +58,7 @@ export interface Subscription {
   readonly enabled: boolean;
 }
 
-/** All settings of a connection that are not secret. Saved in IndexedDB; shared by URL. */
+/** All settings of a connection that are not secret. Saved in IndexedDB. */
 export interface ConnectionProfile {
   readonly id: string;
   readonly name: string;

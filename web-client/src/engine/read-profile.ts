@@ -6,7 +6,7 @@ import type { ConnectionProfile, Subscription, UserProperties, WillProfile } fro
 const SUBSCRIPTIONS_MAX = 1_000;
 
 /**
- * A profile from an untrusted value (a shared address, a file, an older version of the client): it takes valid fields,
+ * A profile from an untrusted value (a file, an older version of the client): it takes valid fields,
  * and others keep their default. The identifiers are new, so nothing is overwritten.
  *
  * @returns undefined if it is no profile at all

@@ -1,4 +1,3 @@
-import { sharedProfile } from '../engine/share.ts';
 import type { ConnectionProfile } from '../engine/types.ts';
 import { database } from './database.ts';
 import { type Endpoint, endpointProfile, endpointProfileId, loadSite } from './endpoints.ts';
@@ -25,8 +24,8 @@ export async function boot(): Promise<void> {
   const last = readStored(ACTIVE_KEY);
   const active = profiles.find(({ id }) => id === last) ?? profiles[0];
   useStore.setState({ isReady: true, site, profiles, activeId: active?.id });
-  useStore.subscribe(({ activeId }) => {
-    if (activeId !== undefined) writeStored(ACTIVE_KEY, activeId);
+  useStore.subscribe(({ activeId }, before) => {
+    if (activeId !== undefined && activeId !== before.activeId) writeStored(ACTIVE_KEY, activeId);
   });
   // Stored messages are in a log before new ones come.
   const kept = new Map(profiles.map((profile) => [profile.id, keepMessages(profile)]));
@@ -34,15 +33,10 @@ export async function boot(): Promise<void> {
     await kept.get(id);
     connectProfile(id);
   };
-  const shared = sharedProfile(location.hash);
   followAddress();
-  // Only the user decides whether to connect to the target of a link.
-  if (shared !== undefined) useStore.setState({ question: { type: 'shared', profile: shared } });
-  else {
-    const servedId = active !== undefined && servedIds.has(active.id) ? active.id : undefined;
-    if (servedId !== undefined) void connect(servedId);
-    for (const id of wereOpen) if (id !== servedId && canOpen(id)) void connect(id);
-  }
+  const servedId = active !== undefined && servedIds.has(active.id) ? active.id : undefined;
+  if (servedId !== undefined) void connect(servedId);
+  for (const id of wereOpen) if (id !== servedId && canOpen(id)) void connect(id);
   rememberOpen();
 }
 /** A connection that needs unknown secrets waits until the user opens it. */

@@ -14,12 +14,10 @@ export interface StoredSecrets {
   readonly secrets: Secrets;
 }
 
-/** A message that was published, or one that is stored under a name. */
+/** A message that was published. */
 export interface StoredDraft {
   readonly id: string;
-  /** Of a template; '' in the history. */
-  readonly name: string;
-  readonly kind: 'history' | 'template';
+  readonly kind: 'history';
   readonly atMs: number;
   readonly draft: Draft;
 }

@@ -3,7 +3,6 @@ import { IDLE_STATUS } from '../engine/idle-status.ts';
 import type {
   ConnectionProfile,
   ConnectionStatus,
-  FrameLog,
   LiveConnection,
   MessageLog,
   PacketLog,
@@ -47,8 +46,8 @@ export function useLogEnd(log: MessageLog | undefined): number {
   return log?.endSequence ?? 0;
 }
 
-/** Renders once per frame while the log or the facts about its packets change. Returns the number of changes. */
-export function useLogChanges(log: PacketLog | FrameLog): number {
+/** Renders once per frame while the log changes. Returns the number of changes. */
+export function useLogChanges(log: Pick<PacketLog, 'onFrame' | 'changes'>): number {
   const subscribe = useCallback((changed: () => void) => log.onFrame(changed), [log]);
   return useSyncExternalStore(subscribe, () => log.changes);
 }

@@ -10,9 +10,6 @@ export type TopicsTab = 'topics' | 'presence';
 export type Question =
   /** Secrets that are needed and not stored. */
   | { readonly type: 'secrets'; readonly id: string }
-  /** A connection in the page's address. */
-  | { readonly type: 'shared'; readonly profile: ConnectionProfile }
-  | { readonly type: 'share'; readonly id: string }
   | { readonly type: 'delete'; readonly id: string }
   /** A connection's configuration. */
   | { readonly type: 'connection'; readonly id: string }

@@ -1,4 +1,4 @@
-import { Button, Group, Text, Tooltip } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { IconButton } from './icon-button.tsx';
@@ -8,16 +8,15 @@ const ICON = { size: 15, stroke: 1.5 } as const;
 
 interface LogToolsProps {
   /** How many are shown. */
-  readonly count: ReactNode;
+  readonly count?: ReactNode;
   readonly isHeld: boolean;
   readonly toggle: () => void;
-  readonly pauseLabel: string;
   readonly clearLabel: string;
   readonly clear: () => void;
 }
 
 /** The end of a log's toolbar: how many there are, pause, and clear. */
-export function LogTools({ count, isHeld, toggle, pauseLabel, clearLabel, clear }: LogToolsProps) {
+export function LogTools({ count, isHeld, toggle, clearLabel, clear }: LogToolsProps) {
   useEffect(() => provideShortcut('pause', toggle), [toggle]);
   return (
     <Group gap={4} ml="auto" wrap="nowrap">
@@ -26,28 +25,13 @@ export function LogTools({ count, isHeld, toggle, pauseLabel, clearLabel, clear 
         variant={isHeld ? 'filled' : 'default'}
         leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
         onClick={toggle}
+        data-testid={isHeld ? 'resume' : undefined}
       >
-        {pauseLabel}
+        {isHeld ? 'Resume' : 'Pause'}
       </Button>
       <IconButton label={clearLabel} onClick={clear}>
         <IconTrash size={16} stroke={1.5} />
       </IconButton>
     </Group>
-  );
-}
-
-interface LogCountProps {
-  readonly text: string;
-  /** How many there can be. */
-  readonly limit: string;
-}
-
-export function LogCount({ text, limit }: LogCountProps) {
-  return (
-    <Tooltip label={limit}>
-      <Text size="xs" c="dimmed" px={6} style={{ whiteSpace: 'nowrap', fontVariantNumeric: 'tabular-nums' }}>
-        {text}
-      </Text>
-    </Tooltip>
   );
 }

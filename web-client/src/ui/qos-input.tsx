@@ -18,9 +18,9 @@ export function QosInput({ label, value, onChange, disabled = false }: QosInputP
       <SegmentedControl
         aria-labelledby={id}
         disabled={disabled}
-        data={LEVELS.map(String)}
-        value={String(value)}
-        onChange={(entered) => onChange(LEVELS.find((level) => String(level) === entered) ?? 0)}
+        data={[...LEVELS]}
+        value={value}
+        onChange={onChange}
       />
     </Input.Wrapper>
   );

@@ -9,7 +9,7 @@ export function saveBlob(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** `apus-charts-2026-11-21T10-04-05.csv`: no colons, which Windows does not allow. */
+/** `apus-messages-2026-11-21T10-04-05.json`: no colons, which Windows does not allow. */
 export function fileName(what: string, extension: string, at: Date = new Date()): string {
   const time = at.toISOString().slice(0, 19).replaceAll(':', '-');
   return `apus-${what}-${time}.${extension}`;

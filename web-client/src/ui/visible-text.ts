@@ -6,9 +6,12 @@
 const INVISIBLE =
   /(?! |\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}]|(?<=\p{M}{8})\p{M}/gu;
 
+/** Most texts have printable characters of ASCII alone, which is looked up a hundred times faster. */
+const PLAIN = /^[ -~]*$/;
+
 /** A name in which each invisible character is written as `\u{202e}`, so that no name looks like another. */
 export function visibleText(text: string): string {
-  return text.replaceAll(INVISIBLE, escaped);
+  return PLAIN.test(text) ? text : text.replaceAll(INVISIBLE, escaped);
 }
 
 /** Those of a payload, which may be of several lines, and in a language that is written with wide spaces. */

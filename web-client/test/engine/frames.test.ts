@@ -44,3 +44,17 @@ test('a stream is drawn at most twenty times a second, and its end is', () => {
   vi.advanceTimersByTime(100);
   expect(drawn).toHaveLength(atTheEnd + 1);
 });
+
+test.each([
+  ['a part of the time', 20, 100],
+  ['four times a second at least', 200, 250],
+])('on a slow machine a stream is drawn for %s', (_name, tookMs, intervalMs) => {
+  // Each frame takes so long.
+  const atMs = performance.now.bind(performance);
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => atMs() + drawn.length * tookMs);
+  streamFor(2_000);
+  const between = drawn.slice(1).map((drawnAtMs, index) => drawnAtMs - (drawn[index] ?? 0));
+  spy.mockRestore();
+  expect(Math.min(...between)).toBeGreaterThanOrEqual(intervalMs);
+  expect(Math.max(...between)).toBeLessThanOrEqual(intervalMs + 2 * FRAME_MS);
+});

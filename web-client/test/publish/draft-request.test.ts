@@ -2,14 +2,12 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { MessageFields } from '../../src/engine/log/message.ts';
 import { BoundedMessageLog } from '../../src/engine/log/message-log.ts';
 import type { MessageProperties } from '../../src/engine/types.ts';
-import { awaitReply } from '../../src/features/publish/await-reply.ts';
 import {
   correlationBytes,
   correlationTextOf,
   draftOf,
   jsonProblem,
   payloadBytes,
-  propertyCount,
   requestOf,
 } from '../../src/features/publish/draft-request.ts';
 import { type Draft, EMPTY_DRAFT, NO_PROPERTIES } from '../../src/state/draft.ts';
@@ -97,7 +95,6 @@ test('empty fields are not sent, and MQTT 3.1.1 has no properties at all', () =>
     ['contentType', 'text/plain'],
     ['userProperties', [['a', '']]],
   ]);
-  expect(propertyCount(properties)).toBe(2);
   expect(requestOf({ ...DRAFT, properties }, 4)).toMatchObject({ properties: undefined });
 });
 
@@ -130,27 +127,4 @@ test('a message becomes a draft, and the draft the same message', () => {
   }
   expect(draftOf(logged(message(Buffer.from('{"a":[1]}')))).format).toBe('json');
   expect(draftOf(logged(message(Buffer.from([0, 1, 254])))).format).toBe('hex');
-});
-
-describe('waiting for an answer', () => {
-  const correlation = new Uint8Array([7, 8]);
-  const newLog = () => new BoundedMessageLog({ messagesMax: 10, bytesMax: 10_000 });
-
-  test('takes the one with the same topic and correlation data', async () => {
-    const log = newLog();
-    const reply = awaitReply(log, 'replies/1', correlation, 60_000);
-    const answer = message(Buffer.from('yes'), { correlationData: correlation });
-    log.append([
-      message(Buffer.from('no correlation')),
-      message(Buffer.from('of another'), { correlationData: new Uint8Array([7, 9]) }),
-      { ...answer, direction: 'published' },
-      { ...answer, topic: 'replies/2' },
-      answer,
-    ]);
-    expect((await reply)?.sequence).toBe(4);
-  });
-
-  test('ends without one when the time is over', async () => {
-    expect(await awaitReply(newLog(), 'replies/1', correlation, 1)).toBeUndefined();
-  });
 });

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { readCharts } from '../../src/features/charts/kept-charts.ts';
 import { SERIES_MAX } from '../../src/features/charts/limits.ts';
-import { readFilter } from '../../src/features/messages/kept-filters.ts';
-import { NO_FILTER } from '../../src/features/messages/message-filter.ts';
 
 const SERIES = {
   id: 'one',
@@ -23,10 +21,4 @@ test('series are read as they were kept, and other values are left out', () => {
 
 test('no more series are read than there may be', () => {
   expect(readCharts({ series: Array(SERIES_MAX + 1).fill(SERIES) }).series).toHaveLength(SERIES_MAX);
-});
-
-test('a filter is read as it was kept, and a value of another kind becomes the default', () => {
-  const filter = { ...NO_FILTER, topic: 'a/#', kind: 'jsonpath', retainedOnly: true };
-  expect(readFilter(filter)).toEqual(filter);
-  expect(readFilter({ topic: 7, kind: 'else', direction: 'up', retainedOnly: 'yes' })).toEqual(NO_FILTER);
 });

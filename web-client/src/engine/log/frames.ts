@@ -13,17 +13,38 @@ export const nextFrame: Schedule = (callback) => {
 /** The interval between updates of a stream: eyes follow no faster, and each update takes time from new messages. */
 const STREAM_INTERVAL_MS = 50;
 
-/** Renders a single message in the next frame, and a stream of them once in each interval. */
-function steadyFrames(): Schedule {
-  let drawnAtMs = Number.NEGATIVE_INFINITY;
+/** The share of time that updates may take on a slow machine, which has the rest for new messages and for its user. */
+const SHARE_OF_TIME = 0.2;
+
+/** However slow the machine is, a stream is updated as often as this. */
+const SLOW_INTERVAL_MS = 250;
+
+/**
+ * Renders a single message in the next frame, and a stream of them once in each interval, which is longer where a frame
+ * with an update takes long.
+ */
+export function steadyFrames(): Schedule {
+  let nextAtMs = Number.NEGATIVE_INFINITY;
   return (callback) => {
     const draw = (): void => {
-      drawnAtMs = performance.now();
+      const beganAtMs = performance.now();
+      const measure = (): void => {
+        const tookMs = performance.now() - beganAtMs;
+        const intervalMs = Math.max(STREAM_INTERVAL_MS, tookMs / SHARE_OF_TIME);
+        nextAtMs = beganAtMs + Math.min(intervalMs, SLOW_INTERVAL_MS);
+      };
       callback();
+      measure();
+      // After the frame, whose layout and paint count too.
+      setTimeout(measure);
     };
-    const waitMs = drawnAtMs + STREAM_INTERVAL_MS - performance.now();
-    if (waitMs > 0) setTimeout(() => nextFrame(draw), waitMs);
-    else nextFrame(draw);
+    // How long a frame took may become known while the next one waits.
+    const wait = (): void => {
+      const waitMs = nextAtMs - performance.now();
+      if (waitMs > 0) setTimeout(wait, waitMs);
+      else nextFrame(draw);
+    };
+    wait();
   };
 }
 

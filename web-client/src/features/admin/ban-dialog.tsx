@@ -1,8 +1,9 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { type AdminApi, ApiError, BAN_KINDS, type BanKind } from './admin-api.ts';
+import { type AdminApi, BAN_KINDS, type BanKind } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 import { adminWords } from './strings.ts';
+import { useAction } from './use-action.ts';
 
 /** How long a ban lasts, in milliseconds; undefined until it is lifted. */
 const DURATIONS = {
@@ -28,32 +29,28 @@ export function BanDialog({ api, whom, close, done }: BanDialogProps) {
   const [who, setWho] = useState(whom?.who ?? '');
   const [reason, setReason] = useState('');
   const [duration, setDuration] = useState<(typeof DURATION_NAMES)[number]>('hour');
-  const [error, setError] = useState<ApiError>();
-  const [isBanning, setBanning] = useState(false);
-  const ban = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
+  const { error, isBusy, run } = useAction();
+  const ban = async (): Promise<void> => {
     const lastsMs = DURATIONS[duration];
     const until = lastsMs === undefined ? 'infinity' : new Date(Date.now() + lastsMs).toISOString();
-    setBanning(true);
-    try {
-      await api.post('/banned', { as: kind, who: who.trim(), reason, until });
-      close();
-      done();
-    } catch (thrown) {
-      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
-      setBanning(false);
-    }
+    await api.post('/banned', { as: kind, who: who.trim(), reason, until });
+    close();
+    done();
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(ban);
   };
   return (
-    <Modal opened onClose={close} title="Keep a client out" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form onSubmit={(event) => void ban(event)}>
+    <Modal opened onClose={close} title="Keep a client out">
+      <form onSubmit={submit}>
         <Stack gap="sm">
           {error !== undefined && <Refusal error={error} />}
           <Select
             label="Kind"
             data={BAN_KINDS.map((value) => ({ value, label: adminWords.ban.kinds[value] }))}
             value={kind}
-            onChange={(value) => setKind(BAN_KINDS.find((known) => known === value) ?? 'clientid')}
+            onChange={(value) => value !== null && setKind(value)}
           />
           <TextInput
             label="Who"
@@ -67,7 +64,7 @@ export function BanDialog({ api, whom, close, done }: BanDialogProps) {
             label="For how long"
             data={DURATION_NAMES.map((value) => ({ value, label: adminWords.ban.durations[value] }))}
             value={duration}
-            onChange={(value) => setDuration(DURATION_NAMES.find((known) => known === value) ?? 'hour')}
+            onChange={(value) => value !== null && setDuration(value)}
           />
           <TextInput
             label="Reason"
@@ -83,7 +80,7 @@ export function BanDialog({ api, whom, close, done }: BanDialogProps) {
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" color="red.9" loading={isBanning} disabled={who.trim() === ''}>
+            <Button type="submit" color="red.9" loading={isBusy} disabled={who.trim() === ''}>
               Ban
             </Button>
           </Group>

@@ -9,7 +9,7 @@ import classes from './admin-view.module.css';
 import { BanDialog } from './ban-dialog.tsx';
 import { ClientFacts } from './client-facts.tsx';
 import type { ClientLook } from './client-look.ts';
-import { ConfirmButton } from './confirm-button.tsx';
+import { DisconnectButton } from './disconnect-button.tsx';
 import { ClientEvents } from './events-table.tsx';
 import { Refusal } from './refusal.tsx';
 import { usePoll } from './use-poll.ts';
@@ -43,31 +43,14 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
   const { value, error, refresh } = usePoll(ask, isBanning ? undefined : api.pollMs);
   const isGone = error?.status === 404;
   return (
-    <Drawer
-      opened
-      onClose={close}
-      position="right"
-      size={560}
-      title={`Client ${clientId}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Drawer opened onClose={close} position="right" size={560} title={`Client ${clientId}`}>
       {isGone && <Text size="sm">The client is gone, and its session with it.</Text>}
       {error !== undefined && !isGone && <Refusal error={error} />}
       {value !== undefined && !isGone && (
         <>
           <Group gap="xs" mb="md">
             {value.now.client.connected && (
-              <ConfirmButton
-                label={`Disconnect ${clientId}`}
-                short="Disconnect"
-                question={
-                  isOwn
-                    ? 'That is the connection of this page. It is told “Administrative action” (0x98), and may connect again.'
-                    : 'The client is told “Administrative action” (0x98) and its will is published. Its session stays as long as it asked for, and it may connect again at once.'
-                }
-                act={() => api.remove(path)}
-                done={refresh}
-              />
+              <DisconnectButton api={api} clientId={clientId} isOwn={isOwn} done={refresh} />
             )}
             <Button variant="default" size="compact-xs" onClick={() => setBanning(true)}>
               Ban …

@@ -1,5 +1,5 @@
 import type { ClientDetails } from '@apus/api';
-import { DataList } from '@mantine/core';
+import { type Fact, Facts } from '../../ui/facts.tsx';
 import {
   formatBytes,
   formatCount,
@@ -11,12 +11,9 @@ import {
 import { connectionsWords } from '../connections/strings.ts';
 import classes from './admin-view.module.css';
 import { type ClientLook, perSecond } from './client-look.ts';
-import { Fact } from './fact.tsx';
 import { versionOf } from './mqtt-version.ts';
 import { DROP_REASONS } from './observing-api.ts';
 import { adminWords } from './strings.ts';
-
-const LIST = { size: 'xs', gap: 4, labelWidth: '140px' } as const;
 
 /** A session that never expires. */
 const NEVER_SECONDS = 0xffff_ffff;
@@ -32,47 +29,46 @@ interface ClientFactsProps {
 /** The facts that the broker knows of a client. */
 export function ClientFacts({ now, before }: ClientFactsProps) {
   const { client } = now;
-  return (
-    <>
-      <Connection client={client} />
-      <Session client={client} />
-      <Traffic now={now} before={before} />
-      <Drops client={client} />
-      <Identity client={client} />
-      <Quotas client={client} />
-    </>
+  const parts: readonly (readonly [title: string, facts: readonly Fact[]])[] = [
+    ['Connection', connectionFacts(client)],
+    ['Session', sessionFacts(client)],
+    ['Traffic of this connection', trafficFacts(now, before)],
+    ['Dropped messages', dropFacts(client)],
+    ['Identity', identityFacts(client)],
+    // The broker's own names, as in its flags and files.
+    [
+      'Quotas',
+      Object.entries(client.quotas ?? {}).map(([name, quota]) => [
+        name,
+        quota === 0 ? 'any number' : formatCount(quota),
+      ]),
+    ],
+  ];
+  return parts.map(
+    ([title, facts]) =>
+      facts.length > 0 && (
+        <section key={title}>
+          <h3 className={classes.part}>{title}</h3>
+          <Facts facts={facts} labelWidth={title === 'Quotas' ? '180px' : '140px'} />
+        </section>
+      ),
   );
 }
 
-interface PartProps {
-  readonly client: ClientDetails;
-}
-
-function Connection({ client }: PartProps) {
+function connectionFacts(client: ClientDetails): readonly Fact[] {
   const { node: nodeName = ALONE, connected, door, ip_address, port, connected_seconds, keepalive } = client;
-  return (
-    <>
-      <h3 className={classes.part}>Connection</h3>
-      <DataList {...LIST}>
-        <Fact label="State" value={connected ? 'connected' : 'not connected'} />
-        <Fact label="Door" value={door === null ? undefined : connectionsWords.door[door]} />
-        <Fact label="Process" value={nodeName === ALONE ? undefined : nodeName} />
-        <Fact label="MQTT" value={connected ? versionOf(client.proto_ver) : undefined} />
-        <Fact
-          label="Address"
-          value={ip_address === null ? undefined : `${ip_address}${port === null ? '' : `:${port}`}`}
-        />
-        <Fact
-          label="Connected for"
-          value={connected_seconds === null ? undefined : formatSeconds(connected_seconds * 1_000)}
-        />
-        <Fact label="Keep alive" value={keepalive === null ? undefined : formatSeconds(keepalive * 1_000)} />
-      </DataList>
-    </>
-  );
+  return [
+    ['State', connected ? 'connected' : 'not connected'],
+    ['Door', door === null ? undefined : connectionsWords.door[door]],
+    ['Process', nodeName === ALONE ? undefined : nodeName],
+    ['MQTT', connected ? versionOf(client.proto_ver) : undefined],
+    ['Address', ip_address === null ? undefined : `${ip_address}${port === null ? '' : `:${port}`}`],
+    ['Connected for', connected_seconds === null ? undefined : formatSeconds(connected_seconds * 1_000)],
+    ['Keep alive', keepalive === null ? undefined : formatSeconds(keepalive * 1_000)],
+  ];
 }
 
-function Session({ client }: PartProps) {
+function sessionFacts(client: ClientDetails): readonly Fact[] {
   const { expiry_interval, mqueue_len, inflight_cnt, recv_maximum, will } = client;
   const expiry =
     expiry_interval === null
@@ -87,103 +83,54 @@ function Session({ client }: PartProps) {
     recv_maximum === null
       ? `${inflight} to be sent again`
       : `${inflight} of ${formatCount(recv_maximum)} in flight`;
-  return (
-    <>
-      <h3 className={classes.part}>Session</h3>
-      <DataList {...LIST}>
-        <Fact label="Session expiry" value={expiry} />
-        <Fact label="Queue" value={mqueue_len === null ? undefined : `${mqueue_len} waiting`} />
-        <Fact label="Window" value={inflight_cnt == null ? undefined : window} />
-        <Fact label="Will topic" value={will ?? undefined} />
-      </DataList>
-    </>
-  );
+  return [
+    ['Session expiry', expiry],
+    ['Queue', mqueue_len === null ? undefined : `${mqueue_len} waiting`],
+    ['Window', inflight_cnt == null ? undefined : window],
+    ['Will topic', will ?? undefined],
+  ];
 }
 
-function Traffic({ now, before }: ClientFactsProps) {
+function trafficFacts(now: ClientLook, before: ClientLook | undefined): readonly Fact[] {
   const { client } = now;
-  if (!client.connected || client.recv_msg == null) return null;
+  if (!client.connected || client.recv_msg == null) return [];
   const told = (name: 'recv_msg' | 'send_msg', octets: number | null | undefined): string => {
     const messages = client[name];
     if (messages == null || octets == null) return 'not counted at this door';
-    const rate = perSecond(before, now, name);
-    return plural(
-      messages,
-      `${formatCount(messages)} message${rate === undefined ? '' : ` (${`${formatRate(rate)}/s`})`}, ${formatBytes(octets)}`,
-      `${formatCount(messages)} messages${rate === undefined ? '' : ` (${`${formatRate(rate)}/s`})`}, ${formatBytes(octets)}`,
-    );
+    const perSec = perSecond(before, now, name);
+    const rate = perSec === undefined ? '' : ` (${formatRate(perSec)}/s)`;
+    return `${formatCount(messages)} ${plural(messages, 'message', 'messages')}${rate}, ${formatBytes(octets)}`;
   };
-  return (
-    <>
-      <h3 className={classes.part}>Traffic of this connection</h3>
-      <DataList {...LIST}>
-        <Fact label="From the client" value={told('recv_msg', client.recv_oct)} />
-        <Fact label="To the client" value={told('send_msg', client.send_oct)} />
-      </DataList>
-    </>
-  );
+  return [
+    ['From the client', told('recv_msg', client.recv_oct)],
+    ['To the client', told('send_msg', client.send_oct)],
+  ];
 }
 
-function Drops({ client }: PartProps) {
+function dropFacts(client: ClientDetails): readonly Fact[] {
   const all = client['send_msg.dropped'];
-  if (all == null) return null;
-  return (
-    <>
-      <h3 className={classes.part}>Dropped messages</h3>
-      <DataList {...LIST}>
-        <Fact label="In all" value={all === 0 ? 'none' : formatCount(all)} />
-        {DROP_REASONS.map((reason) => {
-          const count = client[`send_msg.dropped.${reason}`] ?? 0;
-          return (
-            count > 0 && (
-              <Fact key={reason} label={adminWords.client.reasons[reason]} value={formatCount(count)} />
-            )
-          );
-        })}
-      </DataList>
-    </>
-  );
+  if (all == null) return [];
+  return [
+    ['In all', all === 0 ? 'none' : formatCount(all)],
+    ...DROP_REASONS.map((reason): Fact => {
+      const count = client[`send_msg.dropped.${reason}`] ?? 0;
+      return [adminWords.client.reasons[reason], count === 0 ? undefined : formatCount(count)];
+    }),
+  ];
 }
 
-function Identity({ client }: PartProps) {
-  const { username, identity } = client;
+function identityFacts({ username, identity }: ClientDetails): readonly Fact[] {
   const time = (at: string | null | undefined): string | undefined =>
     at == null ? undefined : formatDateTime(Date.parse(at));
-  return (
-    <>
-      <h3 className={classes.part}>Identity</h3>
-      <DataList {...LIST}>
-        <Fact label="User" value={username ?? 'anonymous'} />
-        <Fact label="Shown by" value={identity?.source ?? undefined} />
-        <Fact label="Client identifiers" value={identity?.client_ids?.join(', ')} />
-        <Fact
-          label="Rules"
-          value={
-            identity === undefined
-              ? undefined
-              : (identity.rules?.map((rule) => JSON.stringify(rule)).join(' ') ?? 'the broker’s defaults')
-          }
-        />
-        <Fact label="Issued" value={time(identity?.issued_at)} />
-        <Fact label="Expires" value={time(identity?.expires_at)} />
-        <Fact label="Token" value={identity?.token_id ?? undefined} />
-        <Fact label="Key" value={identity?.key_id ?? undefined} />
-      </DataList>
-    </>
-  );
-}
-
-function Quotas({ client: { quotas } }: PartProps) {
-  if (quotas === undefined || Object.keys(quotas).length === 0) return null;
-  return (
-    <>
-      <h3 className={classes.part}>Quotas</h3>
-      <DataList {...LIST} labelWidth="180px">
-        {Object.entries(quotas).map(([name, quota]) => (
-          // The broker's own names, as in its flags and files.
-          <Fact key={name} label={name} value={quota === 0 ? 'any number' : formatCount(quota)} />
-        ))}
-      </DataList>
-    </>
-  );
+  const rules = identity?.rules?.map((rule) => JSON.stringify(rule)).join(' ');
+  return [
+    ['User', username ?? 'anonymous'],
+    ['Shown by', identity?.source ?? undefined],
+    ['Client identifiers', identity?.client_ids?.join(', ')],
+    ['Rules', identity && (rules ?? 'the broker’s defaults')],
+    ['Issued', time(identity?.issued_at)],
+    ['Expires', time(identity?.expires_at)],
+    ['Token', identity?.token_id ?? undefined],
+    ['Key', identity?.key_id ?? undefined],
+  ];
 }

@@ -1,5 +1,4 @@
 import type { Client } from '@apus/api';
-import { pathWith } from '@apus/api/path';
 import { Anchor } from '@mantine/core';
 import { useState } from 'react';
 import { useActiveProfile, useStatus } from '../../state/hooks.ts';
@@ -9,7 +8,7 @@ import { connectionsWords } from '../connections/strings.ts';
 import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { ClientDrawer } from './client-drawer.tsx';
-import { ConfirmButton } from './confirm-button.tsx';
+import { DisconnectButton } from './disconnect-button.tsx';
 import { versionOf } from './mqtt-version.ts';
 import { PagedTable } from './paged-table.tsx';
 
@@ -98,19 +97,7 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
       <td className={classes.number}>{countOf(client.mqueue_len)}</td>
       <td className={classes.number}>{countOf(client['send_msg.dropped'])}</td>
       <td className={classes.action}>
-        {connected && (
-          <ConfirmButton
-            label={`Disconnect ${clientid}`}
-            short="Disconnect"
-            question={
-              isOwn
-                ? 'That is the connection of this page. It is told “Administrative action” (0x98), and may connect again.'
-                : 'The client is told “Administrative action” (0x98) and its will is published. Its session stays as long as it asked for, and it may connect again at once.'
-            }
-            act={() => api.remove(pathWith('/clients/:clientid', { clientid }))}
-            done={refresh}
-          />
-        )}
+        {connected && <DisconnectButton api={api} clientId={clientid} isOwn={isOwn} done={refresh} />}
       </td>
     </tr>
   );

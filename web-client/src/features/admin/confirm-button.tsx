@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
+import { useAction } from './use-action.ts';
 
 interface ConfirmButtonProps {
   /** The action and its object: its name for screen readers, and the title of the question. */
@@ -16,30 +16,19 @@ interface ConfirmButtonProps {
 /** Asks before an action that cannot be undone. */
 export function ConfirmButton({ label, short, question, act, done }: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
-  const [error, setError] = useState<ApiError>();
-  const [isActing, setActing] = useState(false);
-  const close = (): void => {
-    setAsking(false);
-    setError(undefined);
-  };
+  const { error, isBusy, run } = useAction();
+  const close = (): void => setAsking(false);
   const confirm = async (): Promise<void> => {
-    setActing(true);
-    try {
-      await act();
-      close();
-      done();
-    } catch (thrown) {
-      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
-    } finally {
-      setActing(false);
-    }
+    await act();
+    close();
+    done();
   };
   return (
     <>
       <Button variant="default" size="compact-xs" aria-label={label} onClick={() => setAsking(true)}>
         {short}
       </Button>
-      <Modal opened={isAsking} onClose={close} title={label} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Modal opened={isAsking} onClose={close} title={label}>
         <Stack>
           {error !== undefined && <Refusal error={error} />}
           <Text size="sm">{question}</Text>
@@ -47,7 +36,7 @@ export function ConfirmButton({ label, short, question, act, done }: ConfirmButt
             <Button variant="default" onClick={close} data-autofocus>
               Cancel
             </Button>
-            <Button color="red.9" loading={isActing} onClick={() => void confirm()}>
+            <Button color="red.9" loading={isBusy} onClick={() => void run(confirm)}>
               {short}
             </Button>
           </Group>

@@ -1,5 +1,5 @@
 import { useCallback, useRef } from 'react';
-import { formatCount, formatRate, plural } from '../../ui/format.ts';
+import { formatCount, formatRate } from '../../ui/format.ts';
 import type { AdminApi, Figures } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { HistoryGraph } from './history-graph.tsx';
@@ -33,7 +33,6 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
     [api],
   );
   const { value, error } = usePoll(ask, api.pollMs);
-  const uptime = useUptime(value?.now.metrics.uptime_seconds ?? 0);
   if (error !== undefined) return <Refusal error={error} />;
   if (value === undefined) return null;
   const { stats, now } = value;
@@ -64,7 +63,7 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
           value={count(now.metrics, 'delivery.dropped')}
           detail={rate('delivery.dropped')}
         />
-        <Figure name="Running for" value={uptime} />
+        <Figure name="Running for" value={uptimeText(now.metrics.uptime_seconds ?? 0)} />
       </dl>
       <HistoryGraph api={api} live={value.points} />
     </>
@@ -72,14 +71,11 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
 }
 
 /** Coarse: the seconds of a broker that has run for days do not matter. */
-function useUptime(seconds: number): string {
+function uptimeText(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
   const hours = Math.floor(seconds / 3_600);
-  if (seconds < 60) return plural(seconds, `${seconds} second`, `${seconds} seconds`);
-  if (hours < 1)
-    return `${Math.floor(seconds / 60)} ${plural(Math.floor(seconds / 60), 'minute', 'minutes')}`;
-  return hours < 48
-    ? plural(hours, `${hours} hour`, `${hours} hours`)
-    : plural(Math.floor(hours / 24), `${Math.floor(hours / 24)} day`, `${Math.floor(hours / 24)} days`);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }
 
 interface FigureProps {

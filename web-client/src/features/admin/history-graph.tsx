@@ -43,7 +43,7 @@ export function HistoryGraph({ api, live }: HistoryGraphProps) {
           aria-label="Lines of the graph"
           data={LOOKS.map((each) => ({ value: each, label: observingWords.history.looks[each] }))}
           value={look}
-          onChange={(chosen) => setLook(LOOKS.find((known) => known === chosen) ?? 'messages')}
+          onChange={setLook}
         />
         <SegmentedControl
           size="xs"

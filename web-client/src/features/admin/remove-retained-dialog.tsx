@@ -1,14 +1,16 @@
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { formatCount, plural } from '../../ui/format.ts';
-import { type AdminApi, ApiError } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 import { type Removal, removeTopics, topicsOf } from './remove-retained.ts';
+import { useAction } from './use-action.ts';
 
-/** Selected topics, or a filter that they match; '' for all. */
-export type Chosen =
-  | { readonly topics: readonly string[] }
-  | { readonly filter: string; readonly count: number };
+/** A filter that the topics match, '' for all, and how many they are. */
+export interface Chosen {
+  readonly filter: string;
+  readonly count: number;
+}
 
 interface RemoveRetainedDialogProps {
   readonly api: AdminApi;
@@ -20,24 +22,15 @@ interface RemoveRetainedDialogProps {
 export function RemoveRetainedDialog({ api, chosen, close }: RemoveRetainedDialogProps) {
   const abort = useRef<AbortController>(undefined);
   const [removal, setRemoval] = useState<Removal>();
-  const [total, setTotal] = useState('topics' in chosen ? chosen.topics.length : chosen.count);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const [total, setTotal] = useState(chosen.count);
+  const { error, isBusy, run } = useAction();
   useEffect(() => () => abort.current?.abort(), []);
   const remove = async (): Promise<void> => {
     const controller = new AbortController();
     abort.current = controller;
-    setBusy(true);
-    try {
-      const topics =
-        'topics' in chosen ? chosen.topics : await topicsOf(api, chosen.filter, controller.signal);
-      setTotal(topics.length);
-      setRemoval(await removeTopics(api, topics, setRemoval, controller.signal));
-    } catch (thrown) {
-      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
-    } finally {
-      setBusy(false);
-    }
+    const topics = await topicsOf(api, chosen.filter, controller.signal);
+    setTotal(topics.length);
+    setRemoval(await removeTopics(api, topics, setRemoval, controller.signal));
   };
   const isDone = removal !== undefined && !isBusy;
   const shown = formatCount(total);
@@ -46,12 +39,11 @@ export function RemoveRetainedDialog({ api, chosen, close }: RemoveRetainedDialo
       opened
       onClose={close}
       title={plural(total, `Remove ${shown} retained message?`, `Remove ${shown} retained messages?`)}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         {error !== undefined && <Refusal error={error} />}
         <Text size="sm">
-          {'topics' in chosen || chosen.filter === ''
+          {chosen.filter === ''
             ? 'Later subscribers get none for these topics. Present ones are sent nothing.'
             : `All that fit ${chosen.filter} now. Later subscribers get none for these topics. Present ones are sent nothing.`}
         </Text>
@@ -73,7 +65,7 @@ export function RemoveRetainedDialog({ api, chosen, close }: RemoveRetainedDialo
             {isDone ? 'Close' : isBusy ? 'Stop' : 'Cancel'}
           </Button>
           {!isDone && (
-            <Button color="red.9" loading={isBusy} onClick={() => void remove()}>
+            <Button color="red.9" loading={isBusy} onClick={() => void run(remove)}>
               {plural(total, `Remove ${shown} message`, `Remove ${shown} messages`)}
             </Button>
           )}

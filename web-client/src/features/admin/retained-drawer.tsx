@@ -29,14 +29,7 @@ export function RetainedDrawer({ api, topic, close }: RetainedDrawerProps) {
   );
   const { value, error } = usePoll(ask, undefined);
   return (
-    <Drawer
-      opened
-      onClose={close}
-      position="right"
-      size={520}
-      title={`Retained message of ${topic}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Drawer opened onClose={close} position="right" size={520} title={`Retained message of ${topic}`}>
       {error?.status === 404 && <Text size="sm">No message is retained for this topic any more.</Text>}
       {error !== undefined && error.status !== 404 && <Refusal error={error} />}
       {value !== undefined && (

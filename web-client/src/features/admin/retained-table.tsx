@@ -1,6 +1,6 @@
 import type { RetainedLine } from '@apus/api';
 import { pathWith } from '@apus/api/path';
-import { Anchor, Button, Checkbox, Group, Text } from '@mantine/core';
+import { Anchor, Button, Text } from '@mantine/core';
 import { useCallback, useState } from 'react';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
@@ -14,17 +14,8 @@ import { usePoll } from './use-poll.ts';
 
 /** The retained messages, with actions to remove them that subscribers do not notice. */
 export function RetainedTable({ api }: { readonly api: AdminApi }) {
-  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [removed, setRemoved] = useState<Chosen>();
   const [opened, setOpened] = useState<string>();
-  const tick = (topics: readonly string[], isTicked: boolean): void => {
-    const next = new Set(ticked);
-    for (const topic of topics) {
-      if (isTicked) next.add(topic);
-      else next.delete(topic);
-    }
-    setTicked(next);
-  };
   return (
     <>
       <PagedTable<RetainedLine>
@@ -42,29 +33,22 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
         empty="No retained message matches."
         tools={(shown) => (
           <>
-            <Tools shown={shown} ticked={ticked} tick={tick} remove={setRemoved} />
+            <RemoveAll shown={shown} remove={setRemoved} />
             {shown.search === '' && !api.isDeployment && <OwnCount api={api} />}
           </>
         )}
         row={({ topic, qos, payload_bytes, expires_at }, refresh) => (
           <tr key={topic}>
             <th scope="row" className={classes.name}>
-              <Group gap={8} wrap="nowrap">
-                <Checkbox
-                  aria-label={`Choose ${topic}`}
-                  checked={ticked.has(topic)}
-                  onChange={(event) => tick([topic], event.currentTarget.checked)}
-                />
-                <Anchor
-                  component="button"
-                  type="button"
-                  className={classes.link}
-                  onClick={() => setOpened(topic)}
-                  title={`Show the payload of ${topic}`}
-                >
-                  {visibleText(topic)}
-                </Anchor>
-              </Group>
+              <Anchor
+                component="button"
+                type="button"
+                className={classes.link}
+                onClick={() => setOpened(topic)}
+                title={`Show the payload of ${topic}`}
+              >
+                {visibleText(topic)}
+              </Anchor>
             </th>
             <td>{qos}</td>
             <td className={classes.number}>{formatBytes(payload_bytes)}</td>
@@ -87,14 +71,7 @@ export function RetainedTable({ api }: { readonly api: AdminApi }) {
         <RetainedDrawer key={opened} api={api} topic={opened} close={() => setOpened(undefined)} />
       )}
       {removed !== undefined && (
-        <RemoveRetainedDialog
-          api={api}
-          chosen={removed}
-          close={() => {
-            setRemoved(undefined);
-            setTicked(new Set());
-          }}
-        />
+        <RemoveRetainedDialog api={api} chosen={removed} close={() => setRemoved(undefined)} />
       )}
     </>
   );
@@ -118,34 +95,22 @@ function OwnCount({ api }: { readonly api: AdminApi }) {
   );
 }
 
-interface ToolsProps {
+interface RemoveAllProps {
   readonly shown: Shown<RetainedLine>;
-  readonly ticked: ReadonlySet<string>;
-  readonly tick: (topics: readonly string[], isTicked: boolean) => void;
   readonly remove: (chosen: Chosen) => void;
 }
 
-/** For many of them at a time. */
-function Tools({ shown, ticked, tick, remove }: ToolsProps) {
-  const { entries, count, search } = shown;
-  const topics = entries.map(({ topic }) => topic);
-  const isEach = topics.length > 0 && topics.every((topic) => ticked.has(topic));
+function RemoveAll({ shown: { count, search }, remove }: RemoveAllProps) {
   return (
-    <Group gap="xs" mr="auto">
-      <Checkbox
-        label="All of this page"
-        checked={isEach}
-        disabled={topics.length === 0}
-        onChange={(event) => tick(topics, event.currentTarget.checked)}
-      />
-      <Button variant="default" disabled={ticked.size === 0} onClick={() => remove({ topics: [...ticked] })}>
-        {`Remove chosen (${formatCount(ticked.size)}) …`}
-      </Button>
-      <Button variant="default" disabled={count === 0} onClick={() => remove({ filter: search, count })}>
-        {search === ''
-          ? `Remove all (${formatCount(count)}) …`
-          : `Remove all that fit (${formatCount(count)}) …`}
-      </Button>
-    </Group>
+    <Button
+      variant="default"
+      mr="auto"
+      disabled={count === 0}
+      onClick={() => remove({ filter: search, count })}
+    >
+      {search === ''
+        ? `Remove all (${formatCount(count)}) …`
+        : `Remove all that fit (${formatCount(count)}) …`}
+    </Button>
   );
 }

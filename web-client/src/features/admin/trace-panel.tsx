@@ -10,6 +10,7 @@ import type { TraceAnswer } from './observing-api.ts';
 import { observingWords } from './observing-strings.ts';
 import { Refusal } from './refusal.tsx';
 import { Table } from './table.tsx';
+import { useAction } from './use-action.ts';
 import { usePoll } from './use-poll.ts';
 
 const COLUMNS = ['at', 'level', 'event', 'fields'] as const;
@@ -25,7 +26,7 @@ export function TracePanel({ api }: { readonly api: AdminApi }) {
   const [type, setType] = useState<(typeof TYPES)[number]>('clientid');
   const [value, setValue] = useState('');
   const [name, setName] = useState<string>();
-  const [error, setError] = useState<ApiError>();
+  const { error, run } = useAction();
   const stop = useCallback(
     async (running: string): Promise<void> => {
       try {
@@ -36,22 +37,20 @@ export function TracePanel({ api }: { readonly api: AdminApi }) {
     },
     [api],
   );
-  const start = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
+  const start = async (): Promise<void> => {
     if (name !== undefined) await stop(name);
+    setName(undefined);
     const next = `page-${crypto.randomUUID().slice(0, 8)}`;
-    try {
-      await api.post('/trace', { name: next, type, value: value.trim() });
-      setName(next);
-      setError(undefined);
-    } catch (thrown) {
-      setName(undefined);
-      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
-    }
+    await api.post('/trace', { name: next, type, value: value.trim() });
+    setName(next);
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(start);
   };
   return (
     <>
-      <form onSubmit={(event) => void start(event)}>
+      <form onSubmit={submit}>
         <Text size="sm" mb="xs">
           Lines of the log about one client, topic or address, as they come, for a minute.
         </Text>
@@ -61,7 +60,7 @@ export function TracePanel({ api }: { readonly api: AdminApi }) {
             data={TYPES.map((each) => ({ value: each, label: observingWords.trace.types[each] }))}
             value={type}
             w={170}
-            onChange={(chosen) => setType(TYPES.find((known) => known === chosen) ?? 'clientid')}
+            onChange={(chosen) => chosen !== null && setType(chosen)}
           />
           <TextInput
             label="Value"

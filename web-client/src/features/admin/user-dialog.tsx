@@ -2,8 +2,9 @@ import type { UserLine } from '@apus/api';
 import { pathWith } from '@apus/api/path';
 import { Button, Group, Modal, PasswordInput, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { type AdminApi, ApiError } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
+import { useAction } from './use-action.ts';
 
 interface UserDialogProps {
   readonly api: AdminApi;
@@ -19,13 +20,10 @@ export function UserDialog({ api, user, close, done }: UserDialogProps) {
   const [password, setPassword] = useState('');
   const [publish, setPublish] = useState((user?.publish ?? []).join('\n'));
   const [subscribe, setSubscribe] = useState((user?.subscribe ?? []).join('\n'));
-  const [error, setError] = useState<ApiError>();
-  const [isSaving, setSaving] = useState(false);
+  const { error, isBusy, run } = useAction();
   const hasRules = (user?.rules?.length ?? 0) > 0;
   const isComplete = name.trim() !== '' && (user !== undefined || password !== '');
-  const save = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setSaving(true);
+  const save = async (): Promise<void> => {
     const fields = {
       ...(password !== '' && { plain_password: password }),
       // A user with rules may have no lists beside them.
@@ -34,24 +32,18 @@ export function UserDialog({ api, user, close, done }: UserDialogProps) {
         subscribe: filtersIn(subscribe),
       }),
     };
-    try {
-      if (user === undefined) await api.post('/users', { name: name.trim(), ...fields });
-      else await api.put(pathWith('/users/:name', { name: user.name }), fields);
-      close();
-      done();
-    } catch (thrown) {
-      setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
-      setSaving(false);
-    }
+    if (user === undefined) await api.post('/users', { name: name.trim(), ...fields });
+    else await api.put(pathWith('/users/:name', { name: user.name }), fields);
+    close();
+    done();
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(save);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={user === undefined ? 'A user' : `Edit ${name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <form onSubmit={(event) => void save(event)}>
+    <Modal opened onClose={close} title={user === undefined ? 'A user' : `Edit ${name}`}>
+      <form onSubmit={submit}>
         <Stack gap="sm">
           {error !== undefined && <Refusal error={error} />}
           {user === undefined && (
@@ -82,7 +74,7 @@ export function UserDialog({ api, user, close, done }: UserDialogProps) {
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={isSaving} disabled={!isComplete}>
+            <Button type="submit" loading={isBusy} disabled={!isComplete}>
               Save
             </Button>
           </Group>

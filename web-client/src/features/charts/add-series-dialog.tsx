@@ -4,7 +4,6 @@ import { type FormEvent, useMemo, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { parsePath } from '../decode/json-path.ts';
 import { topicTreeOf } from '../tree/topic-trees.ts';
-import { chartedWords } from './charted-strings.ts';
 import { addSeries } from './charts-store.ts';
 import { SERIES_MAX } from './limits.ts';
 import type { SampleSource } from './series.ts';
@@ -37,7 +36,7 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
     else close();
   };
   return (
-    <Modal opened onClose={close} title="Add a series" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} title="Add a series">
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Autocomplete
@@ -53,9 +52,9 @@ export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
           <Select
             label="Value to chart"
             description={chartsWords.sourceNotes[kind]}
-            data={KINDS.map((value) => ({ value, label: chartedWords.sources[value] }))}
+            data={KINDS.map((value) => ({ value, label: chartsWords.sources[value] }))}
             value={kind}
-            onChange={(value) => setKind(KINDS.find((known) => known === value) ?? 'value')}
+            onChange={(value) => value !== null && setKind(value)}
           />
           {kind === 'value' && (
             <TextInput

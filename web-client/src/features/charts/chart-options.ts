@@ -17,7 +17,7 @@ export function chartOptions(
   const used = SCALES.filter((scale) => series.some((one) => !one.isHidden && scaleOf(one) === scale));
   return {
     legend: { show: false },
-    padding: [10, 8, 0, 0],
+    padding: [10, 26, 0, 0],
     cursor: {
       drag: { x: false, y: false },
       points: { size: 7 },

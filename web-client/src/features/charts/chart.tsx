@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type uPlot from 'uplot';
+import { steadyFrames } from '../../engine/log/frames.ts';
 import { Plot, usePlotColors } from '../../ui/plot.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { align } from './align.ts';
 import { chartOptions, type OnCursor } from './chart-options.ts';
-import type { TimeRange } from './chart-window.ts';
 import { gapsOf, recordingOf } from './charts-store.ts';
 import { downsample, interrupted } from './downsample.ts';
-import { DRAW_INTERVAL_MS } from './limits.ts';
-import type { Series } from './series.ts';
+import { DRAW_INTERVAL_MS_MAX } from './limits.ts';
+import type { Series, TimeRange } from './series.ts';
 
 interface ChartProps {
   readonly label: string;
@@ -42,14 +42,25 @@ export function Chart({ label, series, range, onCursor }: ChartProps) {
     [series],
   );
   useEffect(() => {
-    let drawnAtMs = 0;
-    let frame = requestAnimationFrame(function next(nowMs) {
-      frame = requestAnimationFrame(next);
-      if (plot.current === undefined || nowMs - drawnAtMs < DRAW_INTERVAL_MS) return;
-      drawnAtMs = nowMs;
-      draw(plot.current, series, latestRange.current());
-    });
-    return () => cancelAnimationFrame(frame);
+    const schedule = steadyFrames();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    let drawn = '';
+    const next = (): void => {
+      if (isOver) return;
+      const shown = latestRange.current();
+      const content = contentOf(series, shown);
+      if (plot.current !== undefined && !document.hidden && content !== drawn) {
+        draw(plot.current, series, shown);
+        drawn = content;
+      }
+      timer = setTimeout(() => schedule(next), pixelMs(shown, plot.current));
+    };
+    next();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
   }, [series]);
   return <Plot label={label} options={options} data={NO_DATA} onPlot={take} />;
 }
@@ -70,6 +81,17 @@ function namesOf(series: readonly Series[]): string | undefined {
 /** More names than these do not fit beside an axis. */
 const AXIS_NAMES_MAX = 3;
 const AXIS_LENGTH_MAX = 40;
+
+/** Different when the lines are: a paused chart is not drawn again. */
+function contentOf(series: readonly Series[], { fromMs, toMs }: TimeRange): string {
+  const totals = series.map((one) => recordingOf(one)?.samples.total ?? 0);
+  return [fromMs, toMs, ...totals].join();
+}
+
+/** In this time the lines move by a pixel. */
+function pixelMs({ fromMs, toMs }: TimeRange, plot: uPlot | undefined): number {
+  return Math.min((toMs - fromMs) / (plot?.width ?? 1), DRAW_INTERVAL_MS_MAX);
+}
 
 function draw(plot: uPlot, series: readonly Series[], { fromMs, toMs }: TimeRange): void {
   const columns = Math.max(1, Math.round(plot.bbox.width));

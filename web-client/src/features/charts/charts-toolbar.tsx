@@ -1,15 +1,6 @@
-import { Button, Group, SegmentedControl } from '@mantine/core';
-import {
-  IconDownload,
-  IconLayoutRows,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconPlus,
-  IconTrash,
-} from '@tabler/icons-react';
-import { useEffect } from 'react';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { Button, SegmentedControl } from '@mantine/core';
+import { IconLayoutRows, IconPlus } from '@tabler/icons-react';
+import { LogTools } from '../../ui/log-tools.tsx';
 import { clearSamples, useCharts } from './charts-store.ts';
 import classes from './charts-view.module.css';
 import { WINDOW_SECONDS } from './limits.ts';
@@ -17,14 +8,9 @@ import { chartsWords } from './strings.ts';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
-interface ChartsToolbarProps {
-  readonly add: () => void;
-  readonly exportCsv: () => void;
-}
-
 /** The tools above the charts. */
-export function ChartsToolbar({ add, exportCsv }: ChartsToolbarProps) {
-  const { series, isSplit } = useCharts();
+export function ChartsToolbar({ add }: { readonly add: () => void }) {
+  const { series, isSplit, heldAtMs } = useCharts();
   return (
     <div className={classes.toolbar}>
       <WindowControl />
@@ -39,15 +25,12 @@ export function ChartsToolbar({ add, exportCsv }: ChartsToolbarProps) {
       >
         {isSplit ? 'One chart for all' : 'A chart for each'}
       </Button>
-      <Group gap={4} ml="auto" wrap="nowrap">
-        <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={exportCsv}>
-          Export CSV
-        </Button>
-        <HoldButton />
-        <IconButton label="Clear the samples" onClick={clearSamples}>
-          <IconTrash size={16} stroke={1.5} />
-        </IconButton>
-      </Group>
+      <LogTools
+        isHeld={heldAtMs !== undefined}
+        toggle={toggleHeld}
+        clearLabel="Clear the samples"
+        clear={clearSamples}
+      />
     </div>
   );
 }
@@ -61,27 +44,9 @@ function WindowControl() {
   return (
     <SegmentedControl
       aria-label="Window"
-      data={WINDOW_SECONDS.map((seconds) => ({
-        value: String(seconds),
-        label: chartsWords.windows[seconds],
-      }))}
-      value={String(windowSeconds)}
-      onChange={(value) => useCharts.setState({ windowSeconds: Number(value) })}
+      data={WINDOW_SECONDS.map((value) => ({ value, label: chartsWords.windows[value] }))}
+      value={windowSeconds}
+      onChange={(chosen) => useCharts.setState({ windowSeconds: chosen })}
     />
-  );
-}
-
-function HoldButton() {
-  const { heldAtMs } = useCharts();
-  const isHeld = heldAtMs !== undefined;
-  useEffect(() => provideShortcut('pause', toggleHeld), []);
-  return (
-    <Button
-      variant={isHeld ? 'filled' : 'default'}
-      leftSection={isHeld ? <IconPlayerPlay {...ICON} /> : <IconPlayerPause {...ICON} />}
-      onClick={toggleHeld}
-    >
-      {isHeld ? 'Resume' : 'Pause'}
-    </Button>
   );
 }

@@ -1,23 +1,20 @@
 import { Button, Center, EmptyState, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useForceUpdate, useInterval } from '@mantine/hooks';
 import { IconChartLine, IconPlus } from '@tabler/icons-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useActiveProfile, useConnection, useLogEnd } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
-import { fileName, saveBlob } from '../../ui/save-file.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { pathText } from '../decode/json-path.ts';
 import { AddSeriesDialog } from './add-series-dialog.tsx';
 import { Chart } from './chart.tsx';
-import { shownRange, type TimeRange } from './chart-window.ts';
-import { addSeries, recordingOf, useCharts } from './charts-store.ts';
+import { addSeries, useCharts } from './charts-store.ts';
 import { ChartsToolbar } from './charts-toolbar.tsx';
 import classes from './charts-view.module.css';
-import { csvOf } from './export-csv.ts';
 import type { WINDOW_SECONDS } from './limits.ts';
 import { panelsOf } from './panels.ts';
-import type { Series } from './series.ts';
+import type { Series, TimeRange } from './series.ts';
 import { SeriesTable } from './series-table.tsx';
 import { chartsWords } from './strings.ts';
 import { suggestions } from './suggestions.ts';
@@ -86,13 +83,16 @@ function Board({ add }: { readonly add: () => void }) {
   const { series, windowSeconds, heldAtMs, isSplit } = useCharts();
   const panels = useMemo(() => panelsOf(series, isSplit), [series, isSplit]);
   const [cursorAtMs, setCursorAtMs] = useState<number>();
-  const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, Date.now());
+  const range = (): TimeRange => {
+    const toMs = heldAtMs ?? Date.now();
+    return { fromMs: toMs - windowSeconds * 1_000, toMs };
+  };
   const connectionNames = useConnectionNames(series);
-  useTick(TABLE_INTERVAL_MS);
+  useInterval(useForceUpdate(), TABLE_INTERVAL_MS, { autoInvoke: true });
   const windowName = chartsWords.windows[windowSeconds as (typeof WINDOW_SECONDS)[number]];
   return (
     <>
-      <ChartsToolbar add={add} exportCsv={() => exportCsv(range())} />
+      <ChartsToolbar add={add} />
       <div className={classes.charts} data-several={panels.length > 1 || undefined}>
         {panels.map((own, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a chart has no other name
@@ -124,14 +124,6 @@ function Board({ add }: { readonly add: () => void }) {
   );
 }
 
-/** Saves the samples of the window. */
-function exportCsv({ fromMs, toMs }: TimeRange): void {
-  const shown = useCharts.getState().series.filter(({ isHidden }) => !isHidden);
-  const recordings = shown.map(recordingOf).filter((recording) => recording !== undefined);
-  const blob = new Blob([...csvOf(recordings, fromMs, toMs)], { type: 'text/csv' });
-  saveBlob(fileName('charts', 'csv'), blob);
-}
-
 /** By id. Undefined: all series are of one connection, which needs no name. */
 function useConnectionNames(series: readonly Series[]): ReadonlyMap<string, string> | undefined {
   const profiles = useStore((state) => state.profiles);
@@ -139,13 +131,4 @@ function useConnectionNames(series: readonly Series[]): ReadonlyMap<string, stri
     const isOfSeveral = new Set(series.map(({ connectionId }) => connectionId)).size > 1;
     return isOfSeveral ? new Map(profiles.map(({ id, name }) => [id, name])) : undefined;
   }, [series, profiles]);
-}
-
-/** Renders again at this interval in milliseconds. */
-function useTick(intervalMs: number): void {
-  const [, setCount] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setCount((count) => count + 1), intervalMs);
-    return () => clearInterval(timer);
-  }, [intervalMs]);
 }

@@ -24,8 +24,8 @@ export const LOOK_BACK_BYTES_MAX = 2 * 1024 * 1024;
 /** Topics whose series are cached; above it the cache begins anew. */
 export const TOPICS_MAX = 10_000;
 
-/** The chart is drawn at most this often: a line that moves by less than a pixel needs no drawing. */
-export const DRAW_INTERVAL_MS = 50;
+/** The chart is drawn when its lines have moved by a pixel, and at least this often: new samples are seen soon. */
+export const DRAW_INTERVAL_MS_MAX = 250;
 
 /** Lengths of the window that can be chosen, in seconds. */
 export const WINDOW_SECONDS = [10, 60, 300, 900, 3_600, 21_600] as const;

@@ -5,12 +5,11 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { pathText } from '../decode/json-path.ts';
-import type { TimeRange } from './chart-window.ts';
-import { chartedWords } from './charted-strings.ts';
 import { recordingOf, removeSeries, toggleSeries } from './charts-store.ts';
 import classes from './charts-view.module.css';
-import { type Series, scaleOf } from './series.ts';
+import { type Series, scaleOf, type TimeRange } from './series.ts';
 import { statisticsOf } from './statistics.ts';
+import { chartsWords } from './strings.ts';
 
 interface SeriesTableProps {
   readonly series: readonly Series[];
@@ -65,7 +64,7 @@ function Row({ series, index, range, cursorAtMs, connectionName }: RowProps) {
   const recording = recordingOf(series);
   const statistics = recording && statisticsOf(recording.samples, range.fromMs, range.toMs);
   const { source, topicFilter, isHidden } = series;
-  const what = source.kind === 'value' ? pathText(source.path) : chartedWords.sources[source.kind];
+  const what = source.kind === 'value' ? pathText(source.path) : chartsWords.sources[source.kind];
   const name = `${visibleText(topicFilter)} ${what}`;
   const shown = (value: number | undefined): string => {
     if (value === undefined) return '–';

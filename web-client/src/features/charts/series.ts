@@ -32,3 +32,9 @@ export function scaleOf({ source }: Series): Scale {
   if (source.kind === 'latency') return 'milliseconds';
   return source.kind === 'missing' ? 'messages' : 'value';
 }
+
+/** A range of time, in milliseconds since 1970. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}

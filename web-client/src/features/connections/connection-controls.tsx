@@ -10,7 +10,6 @@ import {
   IconPlugConnected,
   IconPlugConnectedX,
   IconSettings,
-  IconShare,
   IconTrash,
 } from '@tabler/icons-react';
 import type { ConnectionProfile } from '../../engine/types.ts';
@@ -85,12 +84,6 @@ function ConnectionMenu({
           onClick={() => void duplicateProfile(id, `Copy of ${name}`)}
         >
           Duplicate
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<IconShare {...ICON} />}
-          onClick={() => useStore.setState({ question: { type: 'share', id } })}
-        >
-          Share …
         </Menu.Item>
         <Menu.Item
           leftSection={<IconArrowDown {...ICON} />}

@@ -31,7 +31,6 @@ export function ConnectionDrawer({ id, close }: ConnectionDrawerProps) {
       size={760}
       padding={0}
       title={`Connection “${profile.name}”`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
       classNames={{ header: classes.header, content: classes.drawer, body: classes.body }}
     >
       <ConnectionEditor profile={profile} close={close} />

@@ -1,8 +1,9 @@
-import { DataList, Paper, Text, Title } from '@mantine/core';
+import { Paper, Text, Title } from '@mantine/core';
 import { endOfToken } from '../../engine/token-end.ts';
 import type { SessionFacts, Traffic } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { secretsOf } from '../../state/secrets.ts';
+import { type Fact, Facts } from '../../ui/facts.tsx';
 import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 
 const NEVER_SECONDS = 0xffff_ffff;
@@ -20,7 +21,7 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
           Not connected: nothing is known yet.
         </Text>
       ) : (
-        <SessionList session={session} endsAtMs={endOfToken(secretsOf(id).token)} />
+        <Facts facts={[...factsOf(session, endOfToken(secretsOf(id).token)), ...session.userProperties]} />
       )}
       <Title order={3} size="h6" mt="md" mb="xs">
         Traffic
@@ -30,19 +31,7 @@ export function ConnectionFacts({ id }: { readonly id: string }) {
   );
 }
 
-interface SessionListProps {
-  readonly session: SessionFacts;
-  /** The end of the token, if there is one. */
-  readonly endsAtMs: number | undefined;
-}
-
-function SessionList({ session, endsAtMs }: SessionListProps) {
-  return <Facts facts={[...factsOf(session, endsAtMs), ...session.userProperties]} />;
-}
-
-type FactOf = readonly [label: string, value: string | undefined];
-
-function factsOf(session: SessionFacts, endsAtMs: number | undefined): readonly FactOf[] {
+function factsOf(session: SessionFacts, endsAtMs: number | undefined): readonly Fact[] {
   const seconds = (value: number): string => `${formatCount(value)} s`;
   const available = (is: boolean): string => (is ? 'available' : 'not available');
   const limit = (value: number | undefined, format: (value: number) => string): string =>
@@ -88,23 +77,5 @@ function TrafficList({ traffic }: { readonly traffic: Traffic }) {
         ['Billed messages', gateway && formatCount(gateway.messagesBilled)],
       ]}
     />
-  );
-}
-
-/** Rows; one without a value is left out. */
-function Facts({ facts }: { readonly facts: readonly FactOf[] }) {
-  return (
-    <DataList size="xs" gap={4} labelWidth="150px">
-      {facts.map(
-        ([label, value]) =>
-          value !== undefined &&
-          value !== '' && (
-            <DataList.Item key={`${label}=${value}`}>
-              <DataList.ItemLabel>{label}</DataList.ItemLabel>
-              <DataList.ItemValue style={{ overflowWrap: 'anywhere' }}>{value}</DataList.ItemValue>
-            </DataList.Item>
-          ),
-      )}
-    </DataList>
   );
 }

@@ -1,4 +1,4 @@
-import { splitUrl } from '../../engine/share.ts';
+import { splitUrl } from '../../engine/public-profile.ts';
 import type { ConnectionProfile, Secrets, WillProfile } from '../../engine/types.ts';
 
 /** The unsaved state of the connection editor. */

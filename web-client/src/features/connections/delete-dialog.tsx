@@ -15,12 +15,7 @@ export function DeleteDialog({ profile, close }: DialogProps) {
     close();
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title="Delete this connection?"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={close} title="Delete this connection?">
       <Stack>
         <Text size="sm">{`“${profile.name}” with its subscriptions and stored secrets is removed from this browser.`}</Text>
         <Group justify="flex-end" gap="xs">

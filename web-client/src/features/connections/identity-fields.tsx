@@ -1,5 +1,6 @@
-import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
+import { SecretInput } from './secret-input.tsx';
 import { type FieldsProps, Section, Wide } from './section.tsx';
 
 /** The identity with which the client connects. */
@@ -7,7 +8,7 @@ export function IdentityFields({ form, onChange }: FieldsProps) {
   const { profile, secrets } = form;
   const set = (changes: Partial<ConnectionProfile>): void =>
     onChange({ ...form, profile: { ...profile, ...changes } });
-  const setSecret = (changes: Secrets): void => onChange({ ...form, secrets: { ...secrets, ...changes } });
+  const setSecrets = (next: Secrets): void => onChange({ ...form, secrets: next });
   const isVersion5 = profile.protocolVersion === 5;
   return (
     <Section title="Identity">
@@ -18,18 +19,12 @@ export function IdentityFields({ form, onChange }: FieldsProps) {
         value={profile.username}
         onChange={(event) => set({ username: event.currentTarget.value })}
       />
-      <PasswordInput
-        label="Password"
-        autoComplete="current-password"
-        value={secrets.password ?? ''}
-        onChange={(event) => setSecret({ password: event.currentTarget.value })}
-      />
-      <PasswordInput
-        label="Token"
+      <SecretInput name="password" secrets={secrets} onChange={setSecrets} />
+      <SecretInput
+        name="token"
         description="Added to the URL’s query. It ends up in logs: let it be short-lived."
-        autoComplete="off"
-        value={secrets.token ?? ''}
-        onChange={(event) => setSecret({ token: event.currentTarget.value })}
+        secrets={secrets}
+        onChange={setSecrets}
       />
       <TextInput
         label="Query parameter of the token"
@@ -44,12 +39,11 @@ export function IdentityFields({ form, onChange }: FieldsProps) {
         value={profile.authenticationMethod}
         onChange={(event) => set({ authenticationMethod: event.currentTarget.value })}
       />
-      <PasswordInput
-        label="Authentication data"
-        autoComplete="off"
+      <SecretInput
+        name="authenticationData"
         disabled={!isVersion5 || profile.authenticationMethod === ''}
-        value={secrets.authenticationData ?? ''}
-        onChange={(event) => setSecret({ authenticationData: event.currentTarget.value })}
+        secrets={secrets}
+        onChange={setSecrets}
       />
       <Wide>
         <Checkbox

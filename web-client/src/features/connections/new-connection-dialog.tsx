@@ -1,11 +1,13 @@
-import { Button, Group, Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { newProfile } from '../../engine/new-profile.ts';
+import type { Secrets } from '../../engine/types.ts';
 import { addProfile, connectProfile, editProfile } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type ConnectionForm, isUrlRight, nameOfUrl, savedForm, withSplitUrl } from './connection-form.ts';
 import { keepEdit } from './edits-store.ts';
+import { SecretInput } from './secret-input.tsx';
 import type { FieldsProps } from './section.tsx';
 import { UrlInput } from './url-input.tsx';
 
@@ -37,7 +39,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
     editProfile(made.profile.id);
   };
   return (
-    <Modal opened onClose={close} title="New connection" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} title="New connection">
       <form onSubmit={(event) => void connect(event)} noValidate>
         <Stack gap="sm">
           <MainFields form={form} onChange={setForm} />
@@ -63,6 +65,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
 /** Address and credentials. All fields are there from the start: one that came later would move the buttons below it. */
 function MainFields({ form, onChange }: FieldsProps) {
   const { profile, secrets } = form;
+  const setSecrets = (next: Secrets): void => onChange({ ...form, secrets: next });
   return (
     <>
       <UrlInput
@@ -73,14 +76,11 @@ function MainFields({ form, onChange }: FieldsProps) {
         onChange={(url) => onChange({ ...form, profile: { ...profile, url } })}
         onBlur={() => onChange(withSplitUrl(form))}
       />
-      <PasswordInput
-        label="Token"
+      <SecretInput
+        name="token"
         description="A deployment of Apus wants one; other brokers want a user name, or nothing."
-        autoComplete="off"
-        value={secrets.token ?? ''}
-        onChange={({ currentTarget: { value: token } }) =>
-          onChange({ ...form, secrets: { ...secrets, token } })
-        }
+        secrets={secrets}
+        onChange={setSecrets}
       />
       <TextInput
         label="User name"
@@ -91,14 +91,7 @@ function MainFields({ form, onChange }: FieldsProps) {
           onChange({ ...form, profile: { ...profile, username } })
         }
       />
-      <PasswordInput
-        label="Password"
-        autoComplete="current-password"
-        value={secrets.password ?? ''}
-        onChange={({ currentTarget: { value: password } }) =>
-          onChange({ ...form, secrets: { ...secrets, password } })
-        }
-      />
+      <SecretInput name="password" secrets={secrets} onChange={setSecrets} />
     </>
   );
 }

@@ -1,8 +1,9 @@
-import { Button, Checkbox, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
 import { connectWithSecrets } from '../../state/profiles.ts';
 import { secretsOf } from '../../state/secrets.ts';
+import { SecretInput } from './secret-input.tsx';
 
 interface DialogProps {
   readonly profile: ConnectionProfile;
@@ -24,32 +25,14 @@ export function SecretsDialog({ profile, close }: DialogProps) {
     void connectWithSecrets({ ...profile, storeSecrets }, given);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={`Secrets for “${profile.name}”`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={close} title={`Secrets for “${profile.name}”`}>
       <form onSubmit={connect}>
         <Stack gap="sm">
           <Text size="sm">They are kept as long as this page is open.</Text>
           {profile.needs.password && (
-            <PasswordInput
-              label="Password"
-              autoComplete="current-password"
-              data-autofocus
-              value={secrets.password ?? ''}
-              onChange={(event) => setSecrets({ ...secrets, password: event.currentTarget.value })}
-            />
+            <SecretInput name="password" data-autofocus secrets={secrets} onChange={setSecrets} />
           )}
-          {profile.needs.token && (
-            <PasswordInput
-              label="Token"
-              autoComplete="off"
-              value={secrets.token ?? ''}
-              onChange={(event) => setSecrets({ ...secrets, token: event.currentTarget.value })}
-            />
-          )}
+          {profile.needs.token && <SecretInput name="token" secrets={secrets} onChange={setSecrets} />}
           <Checkbox
             label="Store the secrets in this browser"
             description="Unencrypted, for anybody who uses this browser profile. Otherwise you are asked again."

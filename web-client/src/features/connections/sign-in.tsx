@@ -1,9 +1,10 @@
-import { Button, Group, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
 import { connectWithSecrets } from '../../state/profiles.ts';
 import { secretsOf } from '../../state/secrets.ts';
 import { savedForm } from './connection-form.ts';
+import { SecretInput } from './secret-input.tsx';
 
 /** Asks for credentials where the broker has refused the connection, and connects with them. */
 export function SignIn({ profile }: { readonly profile: ConnectionProfile }) {
@@ -24,20 +25,8 @@ export function SignIn({ profile }: { readonly profile: ConnectionProfile }) {
           value={username}
           onChange={(event) => setUsername(event.currentTarget.value)}
         />
-        <PasswordInput
-          label="Password"
-          autoComplete="current-password"
-          miw={140}
-          value={secrets.password ?? ''}
-          onChange={(event) => setSecrets({ ...secrets, password: event.currentTarget.value })}
-        />
-        <PasswordInput
-          label="or a token"
-          autoComplete="off"
-          miw={140}
-          value={secrets.token ?? ''}
-          onChange={(event) => setSecrets({ ...secrets, token: event.currentTarget.value })}
-        />
+        <SecretInput name="password" miw={140} secrets={secrets} onChange={setSecrets} />
+        <SecretInput name="token" label="or a token" miw={140} secrets={secrets} onChange={setSecrets} />
         <Button type="submit">Sign in</Button>
       </Group>
     </form>

@@ -45,7 +45,7 @@ export function PayloadView({ topic, payload, contentType, previous, onChart }: 
           aria-label="How to show it"
           data={looks.map((value) => ({ value, label: decodeWords.looks[value] }))}
           value={look}
-          onChange={(value) => setLook(LOOKS.find((known) => known === value) ?? 'text')}
+          onChange={setLook}
         />
         <CopyButton text={() => copiedText(decoded)} label="Copy the payload as shown" />
       </Group>
@@ -83,11 +83,11 @@ function FormatSelect({ topic, choice, decoded }: FormatSelectProps) {
       className={classes.format}
       aria-label="Format"
       data={[
-        { value: 'auto', label: auto },
+        { value: 'auto' as const, label: auto },
         ...PAYLOAD_FORMATS.map((value) => ({ value, label: decodeWords.formats[value] })),
       ]}
       value={choice}
-      onChange={(value) => chooseFormat(topic, PAYLOAD_FORMATS.find((known) => known === value) ?? 'auto')}
+      onChange={(value) => chooseFormat(topic, value ?? 'auto')}
     />
   );
 }

@@ -50,7 +50,7 @@ export class MessageList {
   #isPointedAt = false;
   #heldMarks: readonly PlacedMark[] = [];
   #newWhileHeld = 0;
-  #version = 0;
+  #changes = 0;
 
   constructor(log: MessageLog, schedule?: Schedule, clock: () => number = () => performance.now()) {
     this.#log = log;
@@ -89,9 +89,9 @@ export class MessageList {
     return this.#search?.isStopped === true;
   }
 
-  /** Different after every change. */
-  get version(): number {
-    return this.#version;
+  /** Goes up with each change. */
+  get changes(): number {
+    return this.#changes;
   }
 
   get size(): number {
@@ -331,7 +331,7 @@ export class MessageList {
   }
 
   #changed(): void {
-    this.#version += 1;
+    this.#changes += 1;
     this.#frames.changed();
   }
 }

@@ -4,7 +4,7 @@ import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
-import { useStatus } from '../../state/hooks.ts';
+import { useLogChanges, useStatus } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { plural } from '../../ui/format.ts';
 import { SubscribeAll } from '../subscriptions/subscribe-all.tsx';
@@ -15,7 +15,6 @@ import type { MessageList } from './message-list.ts';
 import { MessageRow, type RowColors } from './message-row.tsx';
 import classes from './message-table.module.css';
 import { messagesWords } from './strings.ts';
-import { useMessageList } from './use-message-list.ts';
 
 /**
  * All rows have the same height, so that a hundred thousand of them need no measuring. On a phone, and beside the
@@ -32,7 +31,6 @@ const OVERSCAN = 6;
 interface MessageTableProps {
   readonly profile: ConnectionProfile;
   readonly list: MessageList;
-  readonly label: string;
   readonly selected: LoggedMessage | undefined;
   readonly onSelect: (message: LoggedMessage | undefined) => void;
   readonly isFiltered: boolean;
@@ -44,17 +42,9 @@ interface MessageTableProps {
  * The messages, newest at the top. The list stands still while the pointer is over it, so that a click opens the message
  * that the user sees there. When the user scrolls down or moves by key, it is held until they resume.
  */
-export function MessageTable({
-  profile,
-  list,
-  label,
-  selected,
-  onSelect,
-  isFiltered,
-  problem,
-}: MessageTableProps) {
+export function MessageTable({ profile, list, selected, onSelect, isFiltered, problem }: MessageTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  useMessageList(list);
+  useLogChanges(list);
   const { ref: sizer, width } = useElementSize();
   const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
   const chosen = useColumns(profile.subscriptions);
@@ -106,7 +96,7 @@ export function MessageTable({
         ref={scroller}
         role="grid"
         className={classes.scroller}
-        aria-label={label}
+        aria-label="Messages, newest first"
         aria-rowcount={rows.size + 1}
         aria-colcount={columns.length}
         style={{ '--message-columns': template, '--message-row-min': `${minWidthPx}px` } as CSSProperties}

@@ -1,18 +1,16 @@
 import { Button, Group, NativeSelect, Pill, SegmentedControl, Text, TextInput, Tooltip } from '@mantine/core';
-import { IconFilter, IconPlayerPause, IconPlayerPlay, IconSearch, IconTrash } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { type KeyboardEvent, useCallback, useEffect, useRef } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { useConnection, useStatus } from '../../state/hooks.ts';
-import { useStore } from '../../state/store.ts';
+import { useConnection, useLogChanges, useStatus } from '../../state/hooks.ts';
 import { formatBytes, formatCount, formatExact, plural } from '../../ui/format.ts';
-import { IconButton } from '../../ui/icon-button.tsx';
+import { LogTools } from '../../ui/log-tools.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 import type { MessageList } from './message-list.ts';
 import classes from './message-toolbar.module.css';
 import { setFilter } from './messages-store.ts';
 import { messagesWords } from './strings.ts';
-import { useMessageList } from './use-message-list.ts';
 
 const KINDS = ['text', 'regex', 'jsonpath'] as const;
 const DIRECTIONS = ['all', 'received', 'published'] as const;
@@ -23,23 +21,17 @@ interface MessageToolbarProps {
   readonly list: MessageList;
   readonly filter: MessageFilter;
   readonly problem: string | undefined;
-  /** Of the filters, for screen readers. */
-  readonly label: string;
 }
 
 /** Filters, pause and clear. */
-export function MessageToolbar({ profile, list, filter, problem, label }: MessageToolbarProps) {
+export function MessageToolbar({ profile, list, filter, problem }: MessageToolbarProps) {
   const { id } = profile;
   const topicInput = useRef<HTMLInputElement>(null);
-  const isActive = useStore(({ activeId }) => activeId === id);
-  useEffect(
-    () => (isActive ? provideShortcut('filter', () => topicInput.current?.focus()) : undefined),
-    [isActive],
-  );
+  useEffect(() => provideShortcut('filter', () => topicInput.current?.focus()), []);
   const subscription = profile.subscriptions.find((known) => known.id === filter.subscriptionId);
   return (
     <div className={classes.toolbar}>
-      <Group gap={6} className={classes.filters} role="search" aria-label={label}>
+      <Group gap={6} className={classes.filters} role="search" aria-label="Filter">
         <TextInput
           ref={topicInput}
           className={classes.topic}
@@ -80,9 +72,7 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
           aria-label="Direction"
           data={DIRECTIONS.map((value) => ({ value, label: messagesWords.directions[value] }))}
           value={filter.direction}
-          onChange={(value) =>
-            setFilter(id, { direction: DIRECTIONS.find((direction) => direction === value) ?? 'all' })
-          }
+          onChange={(direction) => setFilter(id, { direction })}
         />
         <Button
           variant={filter.retainedOnly ? 'light' : 'default'}
@@ -111,24 +101,17 @@ function leaveByEscape({ key, currentTarget }: KeyboardEvent<HTMLElement>): void
   if (key === 'Escape') currentTarget.blur();
 }
 
-/** Separate from the filters, since it renders with the stream. */
-function ListControls({
-  id,
-  list,
-  isFiltered,
-}: {
+interface ListControlsProps {
   readonly id: string;
   readonly list: MessageList;
   readonly isFiltered: boolean;
-}) {
+}
+
+/** Separate from the filters, since it renders with the stream. */
+function ListControls({ id, list, isFiltered }: ListControlsProps) {
   const log = useConnection(id).messages;
-  const isActive = useStore(({ activeId }) => activeId === id);
-  useMessageList(list);
-  useEffect(
-    () =>
-      isActive ? provideShortcut('pause', () => (list.isPaused ? list.release() : list.hold())) : undefined,
-    [list, isActive],
-  );
+  useLogChanges(list);
+  const toggle = useCallback(() => (list.isPaused ? list.release() : list.hold()), [list]);
   const { messagesMax, bytesMax } = log.limits;
   const [messages, bytes] = [formatCount(messagesMax), formatBytes(bytesMax)];
   const kept =
@@ -137,33 +120,25 @@ function ListControls({
       : `The newest ${messages} messages or ${bytes} are kept; ${formatCount(log.evicted)} older ones were let go.`;
   const shown = formatCount(list.size);
   return (
-    <Group gap={4} wrap="nowrap" ml="auto">
-      <Lost id={id} />
-      <Unsearched list={list} />
-      <Tooltip label={kept} multiline maw={280}>
-        <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
-          {isFiltered && list.size !== log.size
-            ? `${shown} of ${formatCount(log.size)}`
-            : plural(list.size, `${shown} message`, `${shown} messages`)}
-        </Text>
-      </Tooltip>
-      {list.isPaused ? (
-        <Button
-          leftSection={<IconPlayerPlay {...ICON} />}
-          onClick={() => list.release()}
-          data-testid="resume"
-        >
-          Resume
-        </Button>
-      ) : (
-        <Button variant="default" leftSection={<IconPlayerPause {...ICON} />} onClick={() => list.hold()}>
-          Pause
-        </Button>
-      )}
-      <IconButton label="Clear the list" onClick={() => log.clear()}>
-        <IconTrash size={16} stroke={1.5} />
-      </IconButton>
-    </Group>
+    <LogTools
+      count={
+        <>
+          <Lost id={id} />
+          <Unsearched list={list} />
+          <Tooltip label={kept} multiline maw={280}>
+            <Text size="xs" c="dimmed" className={classes.count} data-testid="message-count">
+              {isFiltered && list.size !== log.size
+                ? `${shown} of ${formatCount(log.size)}`
+                : plural(list.size, `${shown} message`, `${shown} messages`)}
+            </Text>
+          </Tooltip>
+        </>
+      }
+      isHeld={list.isPaused}
+      toggle={toggle}
+      clearLabel="Clear the list"
+      clear={() => log.clear()}
+    />
   );
 }
 

@@ -51,18 +51,11 @@ export function MessagesPane({ profile, list }: MessagesPaneProps) {
   );
   return (
     <section className={classes.center} aria-label="Messages">
-      <MessageToolbar
-        profile={profile}
-        list={list}
-        filter={filter}
-        problem={compiled.problem}
-        label="Filter"
-      />
+      <MessageToolbar profile={profile} list={list} filter={filter} problem={compiled.problem} />
       <div className={classes.body}>
         <MessageTable
           profile={profile}
           list={list}
-          label="Messages, newest first"
           selected={selected}
           onSelect={select}
           isFiltered={compiled.predicate !== undefined || compiled.slow !== undefined}

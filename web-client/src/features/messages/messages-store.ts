@@ -1,6 +1,5 @@
 import { create } from 'zustand';
 import type { LoggedMessage } from '../../engine/types.ts';
-import { keepFilters, keptFilters } from './kept-filters.ts';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 
 /** The state of the messages view of a connection that is kept while another view is open. */
@@ -12,9 +11,7 @@ export interface MessagesState {
 
 const EMPTY: MessagesState = { filter: NO_FILTER, selected: undefined };
 
-const useMessagesStore = create<Readonly<Record<string, MessagesState>>>(() =>
-  Object.fromEntries(Object.entries(keptFilters()).map(([id, filter]) => [id, { ...EMPTY, filter }])),
-);
+const useMessagesStore = create<Readonly<Record<string, MessagesState>>>(() => ({}));
 
 export function useMessagesState(id: string): MessagesState {
   return useMessagesStore((states) => states[id] ?? EMPTY);
@@ -27,6 +24,4 @@ export function setMessagesState(id: string, changes: Partial<MessagesState>): v
 export function setFilter(id: string, changes: Partial<MessageFilter>): void {
   const { filter } = useMessagesStore.getState()[id] ?? EMPTY;
   setMessagesState(id, { filter: { ...filter, ...changes } });
-  const states = Object.entries(useMessagesStore.getState());
-  keepFilters(Object.fromEntries(states.map(([known, state]) => [known, state.filter])));
 }

@@ -1,14 +1,12 @@
 import { SegmentedControl } from '@mantine/core';
-import { Suspense, useEffect, useMemo, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
-import { useConnection } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { PublishPanel } from '../publish/folded-publish.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
-import { MessageList } from './message-list.ts';
-import { MessagesPane } from './messages-pane.tsx';
+import { ConnectionMessages } from './connection-messages.tsx';
 import classes from './messages-view.module.css';
 import { messagesWords } from './strings.ts';
 
@@ -20,9 +18,6 @@ interface NarrowMessagesProps {
 
 /** On a phone: one part at a time. */
 export function NarrowMessages({ profile }: NarrowMessagesProps) {
-  const { messages } = useConnection(profile.id);
-  const list = useMemo(() => new MessageList(messages), [messages]);
-  useEffect(() => list.attach(), [list]);
   const [pane, setPane] = useState<(typeof PANES)[number]>('messages');
   useEffect(
     () => (pane === 'publish' ? undefined : provideShortcut('publish', () => setPane('publish'))),
@@ -36,11 +31,11 @@ export function NarrowMessages({ profile }: NarrowMessagesProps) {
           aria-label="Part of the view"
           data={PANES.map((value) => ({ value, label: messagesWords.panes[value] }))}
           value={pane}
-          onChange={(value) => setPane(PANES.find((known) => known === value) ?? 'messages')}
+          onChange={setPane}
         />
       </div>
       {pane === 'subscriptions' && <SubscriptionPanel profile={profile} />}
-      {pane === 'messages' && <MessagesPane profile={profile} list={list} />}
+      {pane === 'messages' && <ConnectionMessages profile={profile} />}
       {pane === 'publish' && (
         <Suspense fallback={<Loading />}>
           <PublishPanel profile={profile} />

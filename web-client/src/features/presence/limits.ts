@@ -4,8 +4,5 @@ export const ROOMS_MAX = 100;
 /** Members of a room that are shown: what a broker of Apus takes by default. */
 export const MEMBERS_MAX = 20_000;
 
-/** Joins and leaves of a room that are remembered. */
-export const EVENTS_MAX = 200;
-
 /** Characters of a member's data that are shown. */
 export const DATA_LENGTH_MAX = 200;

@@ -8,14 +8,13 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { roomsOf } from './followed-rooms.ts';
 import classes from './presence.module.css';
-import { PresenceEvents } from './presence-events.tsx';
 import { useChosenRoom } from './room-choice.ts';
 import { RoomMembers } from './room-members.tsx';
 import { isName, notWatching, watchedRooms, watching } from './topics.ts';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
-/** The members of a room, joins and leaves. */
+/** The members of a room. */
 export function Presence({ profile }: { readonly profile: ConnectionProfile }) {
   const { id, subscriptions } = profile;
   const rooms = roomsOf(id);
@@ -61,10 +60,7 @@ export function Presence({ profile }: { readonly profile: ConnectionProfile }) {
       {room === undefined ? (
         <Nothing id={id} />
       ) : (
-        <div className={classes.body}>
-          <RoomMembers key={room} profile={profile} name={room} room={rooms.get(room)} />
-          <PresenceEvents events={rooms.get(room).events} />
-        </div>
+        <RoomMembers key={room} profile={profile} name={room} room={rooms.get(room)} />
       )}
     </section>
   );

@@ -1,5 +1,5 @@
 import type { LoggedMessage, LogMark, MessageLog, PlacedMark } from '../../engine/types.ts';
-import { DATA_LENGTH_MAX, EVENTS_MAX, MEMBERS_MAX, ROOMS_MAX } from './limits.ts';
+import { DATA_LENGTH_MAX, MEMBERS_MAX, ROOMS_MAX } from './limits.ts';
 import { memberOf, roomOfOccupancy } from './topics.ts';
 
 export interface Member {
@@ -10,31 +10,20 @@ export interface Member {
   readonly joinedAtMs: number | undefined;
 }
 
-export interface PresenceEvent {
-  /** Ascends within a room. */
-  readonly number: number;
-  readonly kind: 'joined' | 'changed' | 'left';
-  readonly member: string;
-  readonly atMs: number;
-}
-
 /** A room as its watcher sees it. Replaced, never changed. */
 export interface Room {
   readonly members: ReadonlyMap<string, Member>;
   /** The broker's count; undefined until it is known. */
   readonly occupancy: number | undefined;
-  /** Newest first. */
-  readonly events: readonly PresenceEvent[];
   /** The broker has dropped messages for this client: the list of members may be outdated. */
   readonly isDoubtful: boolean;
 }
 
-const EMPTY: Room = { members: new Map(), occupancy: undefined, events: [], isDoubtful: false };
+const EMPTY: Room = { members: new Map(), occupancy: undefined, isDoubtful: false };
 
 interface OpenRoom {
   readonly members: Map<string, Member>;
   occupancy: number | undefined;
-  events: PresenceEvent[];
   isDoubtful: boolean;
   shown: Room | undefined;
 }
@@ -43,7 +32,6 @@ interface OpenRoom {
 export class Rooms {
   readonly #rooms = new Map<string, OpenRoom>();
   readonly #listeners = new Set<() => void>();
-  #lastEvent = 0;
   #version = 0;
 
   /** Goes up with each change. */
@@ -59,11 +47,10 @@ export class Rooms {
   get(name: string): Room {
     const room = this.#rooms.get(name);
     if (room === undefined) return EMPTY;
-    const { members, occupancy, events, isDoubtful } = room;
+    const { members, occupancy, isDoubtful } = room;
     room.shown ??= {
       members: new Map(members),
       occupancy,
-      events: events.slice(-EVENTS_MAX).reverse(),
       isDoubtful,
     };
     return room.shown;
@@ -109,13 +96,13 @@ export class Rooms {
     const known = members.get(member);
     const { atMs, retain } = message;
     if (message.payloadLength === 0) {
-      if (members.delete(member)) this.#note(room, 'left', member, atMs);
+      members.delete(member);
+      room.shown = undefined;
       return true;
     }
     if (known === undefined && members.size >= MEMBERS_MAX) return false;
     const joinedAtMs = known === undefined ? (retain ? undefined : atMs) : known.joinedAtMs;
     members.set(member, { name: member, data: message.text(DATA_LENGTH_MAX), joinedAtMs });
-    if (!retain) this.#note(room, known === undefined ? 'joined' : 'changed', member, atMs);
     room.shown = undefined;
     return true;
   }
@@ -130,20 +117,12 @@ export class Rooms {
     return true;
   }
 
-  #note(room: OpenRoom, kind: PresenceEvent['kind'], member: string, atMs: number): void {
-    this.#lastEvent += 1;
-    room.events.push({ number: this.#lastEvent, kind, member, atMs });
-    if (room.events.length > 2 * EVENTS_MAX) room.events = room.events.slice(-EVENTS_MAX);
-    room.shown = undefined;
-  }
-
   #open(name: string): OpenRoom | undefined {
     const known = this.#rooms.get(name);
     if (known !== undefined || this.#rooms.size >= ROOMS_MAX) return known;
     const room: OpenRoom = {
       members: new Map(),
       occupancy: undefined,
-      events: [],
       isDoubtful: false,
       shown: undefined,
     };

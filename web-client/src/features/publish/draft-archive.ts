@@ -13,47 +13,35 @@ const CHANGES = 'apus.drafts';
 /** Stores a published message. The same message twice in a row is stored once. */
 export async function remember(draft: Draft): Promise<void> {
   await tryStorage(async () => {
-    const history = await list('history');
+    const history = await list();
     const [last] = history;
     if (last !== undefined && JSON.stringify(last.draft) === JSON.stringify(draft)) return;
     await change((drafts) => [
-      drafts.put({ id: newId(), name: '', kind: 'history', atMs: Date.now(), draft }),
+      drafts.put({ id: newId(), kind: 'history', atMs: Date.now(), draft }),
       ...history.slice(HISTORY_MAX - 1).map(({ id }) => drafts.delete(id)),
     ]);
   });
 }
 
-export async function saveTemplate(name: string, draft: Draft): Promise<void> {
-  const template = { id: newId(), name, kind: 'template', atMs: Date.now(), draft } as const;
-  await tryStorage(() => change((drafts) => [drafts.put(template)]));
-}
-
-export async function deleteDraft(id: string): Promise<void> {
-  await tryStorage(() => change((drafts) => [drafts.delete(id)]));
-}
-
 export async function clearHistory(): Promise<void> {
-  await tryStorage(async () => {
-    const history = await list('history');
-    await change((drafts) => history.map(({ id }) => drafts.delete(id)));
-  });
+  await tryStorage(() => change((drafts) => [drafts.clear()]));
 }
 
-/** The history or the templates, newest first, as they change. */
-export function useArchive(kind: StoredDraft['kind']): readonly StoredDraft[] {
+/** The published messages, newest first, as they change. */
+export function useHistory(): readonly StoredDraft[] {
   const [drafts, setDrafts] = useState<readonly StoredDraft[]>([]);
   useEffect(() => {
-    const read = (): void => void tryStorage(() => list(kind)).then((stored) => stored && setDrafts(stored));
+    const read = (): void => void tryStorage(list).then((stored) => stored && setDrafts(stored));
     const changes = new BroadcastChannel(CHANGES);
     changes.onmessage = read;
     read();
     return () => changes.close();
-  }, [kind]);
+  }, []);
   return drafts;
 }
 
-async function list(kind: StoredDraft['kind']): Promise<StoredDraft[]> {
-  const range = IDBKeyRange.bound([kind, -Infinity], [kind, Infinity]);
+async function list(): Promise<StoredDraft[]> {
+  const range = IDBKeyRange.bound(['history', -Infinity], ['history', Infinity]);
   return (await (await database()).getAllFromIndex('drafts', '[kind+atMs]', range)).toReversed();
 }
 

@@ -103,12 +103,6 @@ export function propertiesOf(properties: DraftProperties): MessageProperties {
   };
 }
 
-/** How many properties a draft sets. */
-export function propertyCount(properties: DraftProperties): number {
-  const { userProperties, ...single } = propertiesOf(properties);
-  return Object.values(single).filter((value) => value !== undefined).length + (userProperties?.length ?? 0);
-}
-
 /** Turns a message into a draft, to be changed and published again. */
 export function draftOf(message: LoggedMessage): Draft {
   const { payload, topic, qos, retain, properties } = message;

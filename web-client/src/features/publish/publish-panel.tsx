@@ -9,20 +9,20 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { ConnectionProfile, Qos } from '../../engine/types.ts';
+import type { ConnectionProfile } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
-import { DraftMenus } from './draft-menus.tsx';
+import { HistoryMenu } from './history-menu.tsx';
 import { PayloadEditor } from './payload-editor.tsx';
 import classes from './publish-panel.module.css';
 import { setDraft, useDraft } from './publish-store.ts';
 import { SendingStatus } from './sending-status.tsx';
 import { useSend } from './use-send.ts';
 
-const PublishSections = lazy(async () => ({
-  default: (await import('./publish-sections.tsx')).PublishSections,
+const PropertiesSection = lazy(async () => ({
+  default: (await import('./properties-section.tsx')).PropertiesSection,
 }));
 
 const LEVELS = [0, 1, 2] as const;
@@ -55,7 +55,6 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
     event.preventDefault();
     if (isConnected) void send(draft);
   };
-  const setQos = (qos: Qos): void => setDraft(id, { qos });
   return (
     <form className={classes.panel} aria-label="Publish" onSubmit={submit} onKeyDownCapture={pressed}>
       <Group gap={6} className={classes.head}>
@@ -70,9 +69,9 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
         />
         <SegmentedControl
           aria-label="QoS"
-          data={LEVELS.map((level) => ({ value: String(level), label: `QoS ${level}` }))}
-          value={String(draft.qos)}
-          onChange={(value) => setQos(LEVELS.find((level) => String(level) === value) ?? 0)}
+          data={LEVELS.map((value) => ({ value, label: `QoS ${value}` }))}
+          value={draft.qos}
+          onChange={(qos) => setDraft(id, { qos })}
         />
         <Checkbox
           label="Retain"
@@ -88,9 +87,9 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
           Publish
         </Button>
         <Group gap={2} wrap="nowrap" ml="auto">
-          <DraftMenus id={id} />
+          <HistoryMenu id={id} />
           <IconButton
-            label={isWide ? 'Hide properties and request' : 'Properties, request'}
+            label={isWide ? 'Hide the properties' : 'Properties'}
             aria-expanded={isWide}
             variant={isWide ? 'light' : 'subtle'}
             onClick={() => setLayout({ areSectionsOpen: !isWide })}
@@ -107,9 +106,11 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
       <div className={classes.body}>
         <PayloadEditor profile={profile} draft={draft} readDraft={readDraft} />
         {isWide && (
-          <Suspense>
-            <PublishSections profile={profile} draft={draft} />
-          </Suspense>
+          <div className={classes.sections}>
+            <Suspense>
+              <PropertiesSection profile={profile} draft={draft} />
+            </Suspense>
+          </div>
         )}
       </div>
       <SendingStatus sending={sending} draft={readDraft} protocolVersion={profile.protocolVersion} />

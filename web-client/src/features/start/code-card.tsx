@@ -40,13 +40,13 @@ export function CodeCard({ profile }: { readonly profile: ConnectionProfile }) {
             aria-label="Language"
             data={LANGUAGES.map((value) => ({ value, label: startWords.languages[value] }))}
             value={language}
-            onChange={(value) => setLanguage(LANGUAGES.find((known) => known === value) ?? 'javascript')}
+            onChange={setLanguage}
           />
           <SegmentedControl
             aria-label="Door"
             data={DOORS.map((value) => ({ value, label: value === 'node' ? 'Node door' : 'Gateway door' }))}
             value={door}
-            onChange={(value) => setChosen(DOORS.find((known) => known === value) ?? 'node')}
+            onChange={setChosen}
           />
           {!isForJavaScriptOnly && <CopyButton text={code} label="Copy the code" />}
         </Group>

@@ -1,24 +1,14 @@
 import { validateTopicName } from '@apus/mqtt/topic';
 import { Badge, Button, Group, Loader, Text, TextInput } from '@mantine/core';
-import { IconCircle, IconCircleCheckFilled, IconRefresh, IconRotateClockwise } from '@tabler/icons-react';
+import { IconCircle, IconCircleCheckFilled, IconRotateClockwise } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { useStatus } from '../../state/hooks.ts';
 import { fill, formatDuration } from '../../ui/format.ts';
 import { TroubleAlert } from '../connections/trouble-alert.tsx';
 import { CodeCard } from './code-card.tsx';
-import {
-  chooseTopic,
-  comeAgain,
-  type DemoState,
-  type DemoStep,
-  runDemo,
-  STEPS,
-  stopDemo,
-  useDemo,
-} from './demo.ts';
+import { chooseTopic, type DemoState, type DemoStep, runDemo, STEPS, stopDemo, useDemo } from './demo.ts';
 import { Ladder } from './ladder.tsx';
-import { OwnMessage } from './own-message.tsx';
 import classes from './start-view.module.css';
 import { startWords } from './strings.ts';
 
@@ -36,7 +26,7 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
   useEffect(() => () => void (useDemo.getState().phase !== 'idle' && stopDemo()), []);
   return (
     <>
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" align="flex-end" gap="xs">
         <Text size="sm" c="dimmed" maw={720}>
           {`An example with two clients of this broker. A subscribes and publishes a few messages below ${demo.topic}/, at each quality of service; B comes later and gets the retained message. It starts when you say so, and removes what it has kept.`}
           {!isConnected && ' Connect first: the button is at the top.'}
@@ -75,7 +65,6 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
               <Step key={step} step={step} tookMs={demo.done[step]} topic={demo.topic} />
             ))}
           </ol>
-          <OwnMessage isReady={demo.phase === 'done'} />
         </section>
         <section
           className={`${classes.card} ${classes.wire}`}
@@ -98,15 +87,6 @@ export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
             <Step step="newcomer" tookMs={demo.done.newcomer} topic={demo.topic} />
           </ol>
           <Received messages={demo.receivedB} />
-          <Button
-            variant="default"
-            w="fit-content"
-            leftSection={<IconRefresh size={14} stroke={1.5} />}
-            disabled={demo.phase !== 'done'}
-            onClick={() => void comeAgain(profile)}
-          >
-            Let B go and come again
-          </Button>
         </section>
         <CodeCard profile={profile} />
       </div>

@@ -148,14 +148,6 @@ function comesBack(client: LiveConnection, topic: string) {
   return { promise, stop: () => stop() };
 }
 
-/** Client B disconnects and returns, and gets the retained message. */
-export async function comeAgain(profile: ConnectionProfile): Promise<void> {
-  useDemo.setState({ receivedB: [] });
-  await join(CLIENT_B, profile).catch((error: unknown) => {
-    if (error instanceof StepFailed) useDemo.setState({ trouble: error.trouble });
-  });
-}
-
 /**
  * Removes the retained message and ends both clients. Their messages belong to that broker, and are removed at once.
  */

@@ -1,7 +1,7 @@
 import { Title } from '@mantine/core';
 import { useActiveProfile } from '../../state/hooks.ts';
+import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { DemoCard } from './demo-card.tsx';
-import { EndpointForm } from './endpoint-form.tsx';
 import classes from './start-view.module.css';
 
 /** The first minute: an example of MQTT, live, and the code for it in the user's own app. */
@@ -11,7 +11,7 @@ export function StartView() {
     <div className={classes.view}>
       <div className={classes.column}>
         {profile === undefined ? (
-          <EndpointForm />
+          <EmptyConnection />
         ) : (
           <>
             <Title order={2} className={classes.title}>

@@ -59,7 +59,6 @@ export function SubscriptionDialog({ profile, subscription, onSave, close }: Sub
       opened
       onClose={close}
       title={subscription === undefined ? 'New subscription' : 'Edit subscription'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form onSubmit={submit}>
         <Stack gap="sm">

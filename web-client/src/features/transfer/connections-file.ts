@@ -1,6 +1,6 @@
+import { type PublicProfile, publicProfile, splitUrl } from '../../engine/public-profile.ts';
 import { membersOf, text } from '../../engine/read-members.ts';
 import { readProfile } from '../../engine/read-profile.ts';
-import { type PublicProfile, publicProfile, splitUrl } from '../../engine/share.ts';
 import type { ConnectionProfile, Secrets } from '../../engine/types.ts';
 import { FileProblem } from './file-problem.ts';
 import { CONNECTIONS_MAX } from './limits.ts';

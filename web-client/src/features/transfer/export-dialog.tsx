@@ -17,7 +17,6 @@ import { MEDIA_TYPES, MESSAGE_FORMATS, type MessageFormat, messagesFile } from '
 import { savePieces } from './save-pieces.ts';
 import { transferWords } from './strings.ts';
 
-const DIRECTIONS = ['all', 'received', 'published'] as const;
 const KINDS = ['messages', 'connections'] as const;
 
 /** Messages or connections as a file. */
@@ -25,13 +24,13 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
   const profile = useActiveProfile();
   const [kind, setKind] = useState<(typeof KINDS)[number]>('messages');
   return (
-    <Modal opened onClose={close} size="lg" title="Export" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} size="lg" title="Export">
       <Stack gap="sm" align="flex-start">
         <SegmentedControl
           aria-label="Export"
           data={KINDS.map((value) => ({ value, label: transferWords.kinds[value] }))}
           value={kind}
-          onChange={(value) => setKind(KINDS.find((known) => known === value) ?? 'messages')}
+          onChange={setKind}
         />
         {kind === 'messages' && profile !== undefined && <ExportMessages profile={profile} />}
         {kind === 'connections' && <ExportConnections />}
@@ -106,7 +105,6 @@ function ExportMessages({ profile }: { readonly profile: ConnectionProfile }) {
   const log = useActiveConnection()?.messages;
   const { filter } = useMessagesState(profile.id);
   const [format, setFormat] = useState<MessageFormat>('json');
-  const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('all');
   const [isFiltered, setFiltered] = useState(false);
   const [isWriting, setWriting] = useState(false);
   useLogEnd(log);
@@ -114,7 +112,7 @@ function ExportMessages({ profile }: { readonly profile: ConnectionProfile }) {
     if (log === undefined) return;
     setWriting(true);
     const { predicate, slow } = compileFilter(isFiltered ? filter : NO_FILTER);
-    const chosen = await found(chosenOf(log, direction, predicate), slow && (await loadSearch()).start(slow));
+    const chosen = await found(chosenOf(log, predicate), slow && (await loadSearch()).start(slow));
     await savePieces(fileName('messages', format), MEDIA_TYPES[format], messagesFile(chosen, format));
     setWriting(false);
   };
@@ -135,13 +133,7 @@ function ExportMessages({ profile }: { readonly profile: ConnectionProfile }) {
         aria-label="Format"
         data={MESSAGE_FORMATS.map((value) => ({ value, label: transferWords.formats[value] }))}
         value={format}
-        onChange={(value) => setFormat(MESSAGE_FORMATS.find((known) => known === value) ?? 'json')}
-      />
-      <SegmentedControl
-        aria-label="Direction"
-        data={DIRECTIONS.map((value) => ({ value, label: transferWords.directions[value] }))}
-        value={direction}
-        onChange={(value) => setDirection(DIRECTIONS.find((known) => known === value) ?? 'all')}
+        onChange={setFormat}
       />
       {filter !== NO_FILTER && (
         <Checkbox
@@ -158,16 +150,11 @@ function ExportMessages({ profile }: { readonly profile: ConnectionProfile }) {
 }
 
 /** Held messages stay readable, even when the log drops them meanwhile. */
-function chosenOf(
-  log: MessageLog,
-  direction: (typeof DIRECTIONS)[number],
-  predicate: Predicate | undefined,
-): readonly LoggedMessage[] {
+function chosenOf(log: MessageLog, predicate: Predicate | undefined): readonly LoggedMessage[] {
   const chosen: LoggedMessage[] = [];
   for (let sequence = log.firstSequence; sequence < log.endSequence; sequence += 1) {
     const message = log.at(sequence);
-    if (message === undefined || (direction !== 'all' && message.direction !== direction)) continue;
-    if (predicate?.(message) !== false) chosen.push(message);
+    if (message !== undefined && predicate?.(message) !== false) chosen.push(message);
   }
   return chosen;
 }

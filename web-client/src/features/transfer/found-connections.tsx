@@ -4,7 +4,10 @@ import { addProfiles } from '../../state/profiles.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { plural } from '../../ui/format.ts';
 import { type FiledConnection, hasSecrets } from './connections-file.ts';
-import { Names } from './names.tsx';
+import classes from './transfer.module.css';
+
+/** Names that are shown of a file; the others are counted. */
+const SHOWN_MAX = 12;
 
 interface FoundConnectionsProps {
   readonly connections: readonly FiledConnection[];
@@ -29,7 +32,14 @@ export function FoundConnections({ connections }: FoundConnectionsProps) {
   return (
     <>
       <Text size="sm">{plural(count, `${count} connection`, `${count} connections`)}</Text>
-      <Names names={connections.map(({ profile: { id, name, url } }) => ({ id, name, detail: url }))} />
+      <ul className={classes.names}>
+        {connections.slice(0, SHOWN_MAX).map(({ profile: { id, name, url } }) => (
+          <li key={id}>
+            {name} <code>{url}</code>
+          </li>
+        ))}
+        {count > SHOWN_MAX && <li>{`and ${count - SHOWN_MAX} more`}</li>}
+      </ul>
       {connections.some(hasSecrets) && (
         <Alert variant="light" color="yellow" mb="xs" p="xs">
           <Text size="xs" mb={6}>

@@ -31,7 +31,7 @@ export function ImportDialog({ close }: { readonly close: () => void }) {
     if (dropped !== undefined) takeFile(dropped);
   };
   return (
-    <Modal opened onClose={close} size="lg" title="Import" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={close} size="lg" title="Import">
       <Text size="xs" c="dimmed">
         Connections, or messages as JSON or JSON Lines. You see what is in the file before anything happens.
         It stays on this machine; the client’s README describes the formats.

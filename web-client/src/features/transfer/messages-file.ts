@@ -1,17 +1,15 @@
 import type { LoggedMessage } from '../../engine/types.ts';
 import { FileProblem, type Place } from './file-problem.ts';
 import { MESSAGES_MAX, PIECE_BYTES, PIECE_MESSAGES } from './limits.ts';
-import { type FiledMessage, type MessageRecord, readRecord, recordOf } from './message-record.ts';
-import { CSV_HEADER, csvOf } from './messages-csv.ts';
+import { type FiledMessage, readRecord, recordOf } from './message-record.ts';
 
-export const MESSAGE_FORMATS = ['json', 'jsonl', 'csv'] as const;
+export const MESSAGE_FORMATS = ['json', 'jsonl'] as const;
 
 export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
 export const MEDIA_TYPES: Readonly<Record<MessageFormat, string>> = {
   json: 'application/json',
   jsonl: 'application/jsonl',
-  csv: 'text/csv',
 };
 
 /** The `kind` of a JSON file of messages. */
@@ -23,27 +21,15 @@ export function* messagesFile(
   format: MessageFormat,
   exportedAt: Date = new Date(),
 ): Generator<string, void, undefined> {
-  yield headOf(format, exportedAt);
-  let isFirst = true;
-  for (const piece of piecesOf(messages)) {
-    yield bodyOf(format, piece.map(recordOf), isFirst);
-    isFirst = false;
-  }
-  if (format === 'json') yield '\n]}\n';
-}
-
-function headOf(format: MessageFormat, exportedAt: Date): string {
-  if (format === 'csv') return CSV_HEADER;
-  if (format === 'jsonl') return '';
+  const isLines = format === 'jsonl';
   const head = JSON.stringify({ format: MESSAGES_KIND, version: 1, exportedAt: exportedAt.toISOString() });
-  return `${head.slice(0, -1)},"messages":[`;
-}
-
-function bodyOf(format: MessageFormat, records: readonly MessageRecord[], isFirst: boolean): string {
-  if (format === 'csv') return csvOf(records);
-  const lines = records.map((record) => JSON.stringify(record));
-  if (format === 'jsonl') return `${lines.join('\n')}\n`;
-  return `${isFirst ? '' : ','}\n${lines.join(',\n')}`;
+  let between = isLines ? '' : `${head.slice(0, -1)},"messages":[\n`;
+  for (const piece of piecesOf(messages)) {
+    const lines = piece.map((message) => JSON.stringify(recordOf(message)));
+    yield between + lines.join(isLines ? '\n' : ',\n');
+    between = isLines ? '\n' : ',\n';
+  }
+  yield isLines ? '\n' : '\n]}\n';
 }
 
 /**

@@ -60,7 +60,7 @@ function readJson(value: unknown): FileContent {
   }
 }
 
-/** JSON that does not say what it is: a connection as its share dialog shows it, or a list of messages. */
+/** JSON that does not say what it is: a connection, or a list of messages. */
 function readUnnamed(entries: readonly unknown[]): FileContent {
   const [first] = entries;
   const read = membersOf(first) ?? {};

@@ -1,8 +1,7 @@
 /** Words for values that the code names. */
 export const transferWords = {
   kinds: { messages: 'Messages', connections: 'Connections' },
-  formats: { json: 'JSON', jsonl: 'JSON Lines', csv: 'CSV' },
-  directions: { all: 'All', received: 'Received', published: 'Published' },
+  formats: { json: 'JSON', jsonl: 'JSON Lines' },
   problems: {
     tooLarge: 'It has {{mebibytes}} MiB, and at most {{max}} MiB are read.',
     tooManyMessages: 'It holds {{count}} messages, and at most {{max}} are read.',

@@ -41,12 +41,7 @@ export function ClearDialog({ connection, node, close }: ClearDialogProps) {
     close();
   };
   return (
-    <Modal
-      opened
-      onClose={leave}
-      title="Clear retained messages"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={leave} title="Clear retained messages">
       <Stack gap="sm">
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
           {`At ${node.path} and below`}

@@ -1,6 +1,5 @@
 import { connections } from '../../state/connections.ts';
 import { useStore } from '../../state/store.ts';
-import { keptSearch } from './kept-searches.ts';
 import { TopicTree } from './topic-tree.ts';
 
 interface Followed {
@@ -16,7 +15,6 @@ export function topicTreeOf(connectionId: string): TopicTree {
   if (known !== undefined) return known.tree;
   const { messages: log } = connections.get(connectionId);
   const tree = new TopicTree();
-  tree.setQuery(keptSearch(connectionId));
   const stop = log.onAppend((messages) => tree.take(messages));
   trees.set(connectionId, { tree, stop });
   return tree;

@@ -12,7 +12,6 @@ import { provideShortcut } from '../../ui/shortcut-actions.ts';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { Presence } from '../presence/presence.tsx';
 import { SubscribeAll } from '../subscriptions/subscribe-all.tsx';
-import { keepSearch } from './kept-searches.ts';
 import { VALUE_BYTES_MAX } from './limits.ts';
 import { TopicDetails } from './topic-details.tsx';
 import { TopicLines } from './topic-lines.tsx';
@@ -71,7 +70,7 @@ function Topics({ connection, profile, tree }: TopicsProps) {
   );
   return (
     <section className={classes.view} aria-label="Topics">
-      <Toolbar id={profile.id} tree={tree} />
+      <Toolbar tree={tree} />
       <NotShown tree={tree} />
       <div className={classes.body}>
         {rows.length === 0 ? (
@@ -98,7 +97,7 @@ function Topics({ connection, profile, tree }: TopicsProps) {
   );
 }
 
-function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }) {
+function Toolbar({ tree }: { readonly tree: TopicTree }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => provideShortcut('filter', () => input.current?.focus()), []);
   const { index, search } = tree;
@@ -119,10 +118,7 @@ function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }
         leftSection={<IconSearch size={15} stroke={1.5} />}
         spellCheck={false}
         value={tree.query}
-        onChange={(event) => {
-          tree.setQuery(event.currentTarget.value);
-          keepSearch(id, event.currentTarget.value);
-        }}
+        onChange={(event) => tree.setQuery(event.currentTarget.value)}
       />
       <Tooltip label={limit} multiline maw={280}>
         <Text size="xs" c="dimmed" className={classes.count} role="status" data-testid="topic-count">

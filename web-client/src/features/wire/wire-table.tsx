@@ -1,12 +1,15 @@
-import { memo, type ReactNode } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, memo, type ReactNode, type UIEvent, useRef, useState } from 'react';
 import { summarizePacket } from '../../engine/inspect/inspect-packet.ts';
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
-import { LogTable, type RowPlace, rowProps } from './log-table.tsx';
 import { savingOfFrame } from './savings.ts';
 import { wireWords } from './strings.ts';
 import { packetsText, type WireRow } from './wire-rows.ts';
 import classes from './wire-table.module.css';
+
+const ROW_HEIGHT = 26;
+const OVERSCAN = 6;
 
 const COLUMNS = {
   node: ['time', 'since', 'direction', 'type', 'summary', 'size'],
@@ -26,33 +29,91 @@ interface WireTableProps {
   readonly onScrollAway: () => void;
 }
 
-export function WireTable({ rows, protocolVersion, isGateway, selected, ...does }: WireTableProps) {
+/** A long log, of which only the visible rows are rendered; arrow keys move through it. */
+export function WireTable(props: WireTableProps) {
+  const { rows, protocolVersion, isGateway, selected, onSelect, onScrollAway } = props;
   const columns = COLUMNS[isGateway ? 'gateway' : 'node'];
+  const scroller = useRef<HTMLDivElement>(null);
+  // While the pointer is over it, the table stands still: a click opens the row that the user sees.
+  const [pointedAt, setPointedAt] = useState<readonly WireRow[]>();
+  const items = pointedAt ?? rows;
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  const scrolled = ({ currentTarget }: UIEvent<HTMLElement>): void => {
+    if (currentTarget.scrollTop > ROW_HEIGHT) onScrollAway();
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') onSelect(undefined);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    onScrollAway();
+    const next = Math.max(
+      0,
+      Math.min(items.length - 1, items.findIndex(({ key }) => key === selected?.key) + step),
+    );
+    onSelect(items[next]);
+    virtualizer.scrollToIndex(next);
+  };
+  const idOf = (index: number): string => `wire-row-${index}`;
+  const shown = virtualizer.getVirtualItems().flatMap(({ index, start }) => {
+    const item = items[index];
+    return item === undefined ? [] : [{ item, index, top: start, isSelected: item.key === selected?.key }];
+  });
+  const active = shown.find((each) => each.isSelected);
   return (
-    <LogTable
-      items={rows}
-      label="What went over the wire, newest first"
-      columns={columns.map((column) => [column, wireWords.columns[column]])}
-      classes={classes}
-      door={isGateway ? 'gateway' : 'node'}
-      isSelected={({ key }) => key === selected?.key}
-      {...does}
-      row={(row, index, key, place) => (
-        <Row
-          key={key}
-          row={row}
-          earlier={isGateway ? undefined : rows[index + 1]}
-          columns={columns}
-          protocolVersion={protocolVersion}
-          {...place}
-          onSelect={does.onSelect}
-        />
-      )}
-    />
+    <div
+      ref={scroller}
+      role="grid"
+      className={classes.scroller}
+      data-door={isGateway ? 'gateway' : 'node'}
+      aria-label="What went over the wire, newest first"
+      aria-rowcount={items.length + 1}
+      aria-activedescendant={active && idOf(active.index)}
+      tabIndex={0}
+      onPointerEnter={() => setPointedAt(rows)}
+      onPointerLeave={() => setPointedAt(undefined)}
+      onScroll={scrolled}
+      onKeyDown={pressed}
+    >
+      <div role="row" className={classes.head} aria-rowindex={1}>
+        {columns.map((column) => (
+          <span role="columnheader" key={column} data-column={column}>
+            {wireWords.columns[column]}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
+        {/* The key belongs to the place, and not to the row: rows that scroll by are used again. */}
+        {shown.map(({ item, index, ...place }, nth) => (
+          <Row
+            // biome-ignore lint/suspicious/noArrayIndexKey: see above
+            key={nth}
+            id={idOf(index)}
+            rowIndex={index + 2}
+            {...place}
+            row={item}
+            earlier={isGateway ? undefined : items[index + 1]}
+            columns={columns}
+            protocolVersion={protocolVersion}
+            onSelect={onSelect}
+          />
+        ))}
+      </div>
+    </div>
   );
 }
 
-interface RowProps extends RowPlace {
+interface RowProps {
+  readonly id: string;
+  readonly rowIndex: number;
+  /** In px below the head. */
+  readonly top: number;
+  readonly isSelected: boolean;
   readonly row: WireRow;
   /** Node door only. */
   readonly earlier: WireRow | undefined;
@@ -61,12 +122,17 @@ interface RowProps extends RowPlace {
   readonly onSelect: (row: WireRow) => void;
 }
 
-const Row = memo(function Row({ row, earlier, columns, protocolVersion, onSelect, ...place }: RowProps) {
+const Row = memo(function Row(props: RowProps) {
+  const { id, rowIndex, top, isSelected, row, earlier, columns, protocolVersion, onSelect } = props;
   const { frame, packet, direction } = row;
   const cells = packet === undefined ? frameCells(row) : packetCells(row, packet, earlier, protocolVersion);
   return (
     <div
-      {...rowProps(place)}
+      role="row"
+      id={id}
+      aria-rowindex={rowIndex}
+      aria-selected={isSelected}
+      style={{ transform: `translateY(${top}px)` }}
       className={classes.row}
       data-direction={direction}
       data-is={packet === undefined ? 'frame' : frame === undefined ? 'packet' : 'part'}

@@ -1,4 +1,4 @@
-import { Center, Checkbox, EmptyState, Text, Title } from '@mantine/core';
+import { Center, Checkbox, EmptyState, Text, Title, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowsExchange } from '@tabler/icons-react';
 import { useCallback, useMemo, useState } from 'react';
@@ -7,7 +7,7 @@ import { useActiveConnection, useActiveProfile, useLogChanges, useStatus } from 
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { BottomDrawer } from '../../ui/bottom-drawer.tsx';
 import { formatBytes, formatCount, plural } from '../../ui/format.ts';
-import { LogCount, LogTools } from '../../ui/log-tools.tsx';
+import { LogTools } from '../../ui/log-tools.tsx';
 import { EmptyConnection } from '../connections/empty-connection.tsx';
 import { WireDetails } from './wire-details.tsx';
 import { type WireRow, WireRows } from './wire-rows.ts';
@@ -80,7 +80,6 @@ function Wire({ connection: { packets, frames }, profile }: WireProps) {
           count={!isGateway && <Count {...shown} />}
           isHeld={held !== undefined}
           toggle={toggle}
-          pauseLabel={held === undefined ? 'Pause' : 'Resume'}
           clearLabel="Clear the timeline"
           clear={() => {
             setHeld(undefined);
@@ -173,9 +172,10 @@ function Count(shown: Shown) {
   const { length } = useShown(shown);
   const { countMax, bytesMax } = shown.packets.limits;
   return (
-    <LogCount
-      text={plural(length, `${formatCount(length)} packet`, `${formatCount(length)} packets`)}
-      limit={`The newest ${formatCount(countMax)} packets or ${formatBytes(bytesMax)} are kept.`}
-    />
+    <Tooltip label={`The newest ${formatCount(countMax)} packets or ${formatBytes(bytesMax)} are kept.`}>
+      <Text size="xs" c="dimmed" px={6} style={{ whiteSpace: 'nowrap', fontVariantNumeric: 'tabular-nums' }}>
+        {plural(length, `${formatCount(length)} packet`, `${formatCount(length)} packets`)}
+      </Text>
+    </Tooltip>
   );
 }

@@ -1,7 +1,6 @@
 import { encode as encodeCbor } from 'cborg';
 import { describe, expect, it } from 'vitest';
 import { BoundedMessageLog } from '../../../src/engine/log/message-log.ts';
-import { csvOf } from '../../../src/features/charts/export-csv.ts';
 import {
   DECODED_BYTES_PER_BATCH_MAX,
   LOOK_BACK_MESSAGES_MAX,
@@ -138,27 +137,5 @@ describe('the limits of what is decoded', () => {
     recorder.take(Array.from({ length: 4 }, () => message('a', payload)));
     expect(recordingOf(recorder, 'five')).toMatchObject({ notDecoded: 0 });
     expect(valuesOf(recorder, 'five')).toHaveLength(4);
-  });
-});
-
-describe('CSV', () => {
-  it('has a line for each sample of the window', () => {
-    const recorder = new Recorder();
-    recorder.add(series('a,b', value('x')));
-    recorder.take([1, 2, 3].map((x) => message('a,b', `{"x":${x}}`, { atMs: x * 1_000 })));
-    expect([...csvOf([recordingOf(recorder)], 2_000, 3_000)].join('')).toBe(
-      'time,time_ms,topic,source,value\r\n' +
-        '1970-01-01T00:00:02.000Z,2000,"a,b",$.x,2\r\n' +
-        '1970-01-01T00:00:03.000Z,3000,"a,b",$.x,3\r\n',
-    );
-  });
-
-  it('comes in pieces', () => {
-    const recorder = new Recorder();
-    recorder.add(series('a', value()));
-    recorder.take(Array.from({ length: 2_500 }, (_, index) => message('a', String(index), { atMs: index })));
-    const pieces = [...csvOf([recordingOf(recorder)], 0, 10_000)];
-    expect(pieces).toHaveLength(4);
-    expect(pieces.join('').trimEnd().split('\r\n')).toHaveLength(2_501);
   });
 });

@@ -90,14 +90,6 @@ describe.each(['json', 'jsonl'] as const)('messages as %s', (format) => {
   });
 });
 
-test('CSV is quoted, and holds nothing that a spreadsheet would run', () => {
-  const csv = textOf([message('=cmd|x', '=1+1', { properties: { contentType: '@SUM(1)' } })], 'csv');
-  expect(csv).not.toMatch(/(?:^|,)"?[=@]/m);
-  expect(textOf([message('a,b', 'say "hi"')], 'csv')).toContain(
-    '"a,b",0,false,false,c2F5ICJoaSI=,"say ""hi"""',
-  );
-});
-
 test('a topic alias belongs to its connection and is left out', () => {
   const text = textOf(
     [message('a', 'x', { properties: { topicAlias: 7, subscriptionIdentifiers: [3] } })],

@@ -17,13 +17,7 @@ interface DecodersDialogProps {
 export function DecodersDialog({ topic, close }: DecodersDialogProps) {
   const rules = useDecoders((state) => state.rules);
   return (
-    <Modal
-      opened
-      size="lg"
-      onClose={close}
-      title="Decoders by topic filter"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened size="lg" onClose={close} title="Decoders by topic filter">
       <Stack gap="sm">
         <Text size="xs" c="dimmed">
           Payloads of these topics are decoded as the Protobuf messages that you name here: in Messages and

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { newProfile, newSubscription } from '../../src/engine/new-profile.ts';
+import { publicProfile, splitUrl } from '../../src/engine/public-profile.ts';
 import { readProfile } from '../../src/engine/read-profile.ts';
-import { publicProfile, shareAddress, sharedProfile, splitUrl } from '../../src/engine/share.ts';
 import type { ConnectionProfile } from '../../src/engine/types.ts';
-
-const PAGE = 'https://apus.example/client/#/messages';
 
 const FULL: ConnectionProfile = {
   ...newProfile('wss://broker.example/mqtt?region=eu', 'Wetter – Küste ☂'),
@@ -49,21 +47,10 @@ function content(profile: ConnectionProfile | undefined): unknown {
   );
 }
 
-test('a shared address brings back the whole configuration', () => {
-  const address = shareAddress(FULL, PAGE);
-  expect(address.startsWith('https://apus.example/client/#/share/')).toBe(true);
-  expect(content(sharedProfile(new URL(address).hash))).toEqual(content(FULL));
-});
-
-test('its messages do not stay across a reload, even where its sender wants it', () => {
-  const address = shareAddress({ ...FULL, keepsMessages: true }, PAGE);
-  expect(sharedProfile(new URL(address).hash)?.keepsMessages).toBe(false);
-});
-
-test('identifiers are new, so that nothing here is overwritten', () => {
-  const shared = sharedProfile(new URL(shareAddress(FULL, PAGE)).hash);
-  expect(shared?.id).not.toBe(FULL.id);
-  expect(shared?.subscriptions[0]?.id).not.toBe(FULL.subscriptions[0]?.id);
+test('an exported profile brings back the whole configuration under a new id', () => {
+  const read = readProfile(JSON.parse(JSON.stringify(publicProfile(FULL))));
+  expect(content(read)).toEqual(content(FULL));
+  expect(read?.id).not.toBe(FULL.id);
 });
 
 test('secrets are left out wherever they hide', () => {
@@ -76,23 +63,11 @@ test('secrets are left out wherever they hide', () => {
     ],
     needs: { password: false, token: false },
   };
-  const shared = publicProfile(profile);
-  expect(JSON.stringify(shared)).not.toContain('hunter2');
-  expect(shared.url).toBe('wss://broker.example/mqtt?region=eu');
-  expect(shared.userProperties).toEqual([['region', 'eu']]);
-  expect(shared.needs).toEqual({ password: true, token: true });
-});
-
-test.each([
-  '',
-  '#/messages',
-  '#/share/',
-  '#/share/***',
-  '#/share/e30',
-  '#/share/bnVsbA',
-  `#/share/${'A'.repeat(200_000)}`,
-])('text that is no shared connection is refused: %.40s', (hash) => {
-  expect(sharedProfile(hash)).toBeUndefined();
+  const exported = publicProfile(profile);
+  expect(JSON.stringify(exported)).not.toContain('hunter2');
+  expect(exported.url).toBe('wss://broker.example/mqtt?region=eu');
+  expect(exported.userProperties).toEqual([['region', 'eu']]);
+  expect(exported.needs).toEqual({ password: true, token: true });
 });
 
 test('invalid values are replaced by their defaults', () => {

@@ -1,2 +1,0 @@
-/** Words for values that the code names. */
-export const presenceWords = { event: { joined: 'came', changed: 'changed', left: 'left' } } as const;
