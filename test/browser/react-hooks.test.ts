@@ -1,20 +1,23 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type RunningDoors, startDoors } from '@apus/cli';
+import { needsWorkerd, startLocal } from '@apus/cloudflare/testing';
 import mqtt, { type MqttClient } from 'mqtt';
 import type { Browser, Page } from 'playwright-core';
 import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Skip } from '../support/skips.ts';
 import { unique } from '../support/unique.ts';
 import { launchChromium, needsBrowser } from './chromium.ts';
 import { eventually } from './support/eventually.ts';
 
 const run = promisify(execFile);
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
+const CHAT_STREAMS = fileURLToPath(new URL('../../examples/chat/streams.json', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../extensions/react/test/page', import.meta.url));
 const SOURCES = { conditions: ['source', 'browser', 'module', 'import', 'default'] };
 
@@ -165,19 +168,44 @@ describe('hooks of @apus/react, in Chromium', needsBrowser(), () => {
     });
   });
 
-  describe('the example "chat"', () => {
+  /** `workerd` with the streams of the example. */
+  async function startObjectDoor(): Promise<{ url: string; stop: () => Promise<void> }> {
+    const { streams } = JSON.parse(await readFile(CHAT_STREAMS, 'utf8'));
+    const texts = { CONFIGURATION: JSON.stringify({ allowedOrigins: ['loopback'], streams }) };
+    const folder = join(directory, 'workerd');
+    const { port, stop } = await startLocal({ folder, port: 0, texts, log: () => {} });
+    return { url: `ws://127.0.0.1:${port}/mqtt`, stop };
+  }
+
+  const doors: readonly (readonly [door: string, Skip])[] = [
+    ['gateway', { skip: false }],
+    ['object', needsWorkerd],
+  ];
+
+  describe.each(doors)('the example "chat" at the %s door', (door, needed) => {
     let site: string;
+    let url: string;
+    let stop = async () => {};
 
     beforeAll(async () => {
+      if (needed.skip) return;
       site = await serve(await built('chat'));
+      if (door === 'object') ({ url, stop } = await startObjectDoor());
+      else url = node.gateway?.url ?? '';
     });
 
+    afterAll(() => stop());
+
     async function enter(name: string, room: string): Promise<[Page, string[]]> {
-      const [page, complaints] = await open(site, { url: node.gateway?.url ?? '', room });
+      const [page, complaints] = await open(site, { url, room });
+      await introduce(page, name);
+      return [page, complaints];
+    }
+
+    async function introduce(page: Page, name: string): Promise<void> {
       await page.getByLabel('Your name').fill(name);
       await page.getByRole('button', { name: 'Enter' }).click();
       await page.getByText('connected').waitFor();
-      return [page, complaints];
     }
 
     const say = async (page: Page, text: string) => {
@@ -188,7 +216,7 @@ describe('hooks of @apus/react, in Chromium', needsBrowser(), () => {
       page.getByLabel('Messages').locator('li:not([aria-hidden])').allTextContents();
     const membersOf = (page: Page) => page.getByLabel('Members').locator('li').allTextContents();
 
-    it('gives newcomers the last messages, and shows who is present and who is typing', async () => {
+    it('gives newcomers the last messages, and shows who is present and who is typing', needed, async () => {
       const room = unique('room');
       const [ann, complaints] = await enter('Ann', room);
       await say(ann, 'Hello');
@@ -202,8 +230,16 @@ describe('hooks of @apus/react, in Chromium', needsBrowser(), () => {
       await expect.poll(() => linesOf(ann)).toEqual(['Ann Hello', 'Bob Hi, Ann']);
       await expect.poll(() => membersOf(ann)).toEqual(['Ann', 'Bob']);
       // The page shows another client's malformed payload as it is, and keeps working.
-      await backend.publishAsync(`chat/${room}`, '<b>no JSON', { qos: 1 });
+      const stranger = await mqtt.connectAsync(door === 'object' ? url : node.url, { protocolVersion: 5 });
+      await stranger.publishAsync(`chat/${room}`, '<b>no JSON', { qos: 1 });
+      await stranger.endAsync();
       await expect.poll(async () => (await linesOf(ann)).at(-1)).toBe('? <b>no JSON');
+      const lines = await linesOf(ann);
+      await ann.reload();
+      await expect.poll(() => membersOf(bob)).toEqual(['Bob']);
+      await introduce(ann, 'Ann');
+      await expect.poll(() => linesOf(ann)).toEqual(lines);
+      await expect.poll(() => membersOf(bob)).toEqual(['Ann', 'Bob']);
       expect(complaints).toEqual([]);
       await ann.context().close();
       await bob.context().close();

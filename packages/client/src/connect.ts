@@ -14,7 +14,7 @@ export interface MqttModule {
 const BUFFER_LOOK_MS = 25;
 
 /**
- * Connects to the gateway door. The client is an ordinary one of mqtt.js; all of its options may be given, and win over
+ * Connects to the gateway door, or to a server that speaks MQTT in binary messages. The client is an ordinary one of mqtt.js; all of its options may be given, and win over
  * those that are set here, except `createWebsocket`.
  *
  * ```ts
@@ -28,7 +28,7 @@ const BUFFER_LOOK_MS = 25;
  * ```
  *
  * @param mqtt the module `mqtt`, version 5.16 or later
- * @param url of the gateway door, `ws:` or `wss:`
+ * @param url of the door, `ws:` or `wss:`
  * @param transport options for a transport, or one that was made for this client
  */
 export function connect(

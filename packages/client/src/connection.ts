@@ -1,7 +1,8 @@
-import { encodeBase64Url } from './base64.ts';
+import { BinaryWire } from './binary-wire.ts';
 import { Alarm } from './environment.ts';
 import { closeAdvice, messageOf, TransportError, tooSlow, wrongSubprotocol } from './errors.ts';
 import { Exchange } from './exchange.ts';
+import { choiceOf, newSecret, PROTOCOLS, TEXT_PROTOCOLS, withConnect } from './handshake.ts';
 import {
   ABNORMAL,
   ASK,
@@ -11,33 +12,21 @@ import {
   HOPELESS,
   IN_ORDER,
   STABLE_MS,
+  STALE_MS,
   SUBPROTOCOL,
-  SUBPROTOCOL_WITH_OFFER,
   WAITING_BYTES_HIGH,
 } from './limits.ts';
 import { Mover } from './mover.ts';
 import { type MqttSocket, mqttSocket, ReadyState, type SocketEnd } from './mqtt-socket.ts';
 import type { Settings, TransportEvent } from './options.ts';
 import type { Memory } from './outbound.ts';
+import { viewOf } from './packet.ts';
 import type { SplitPacket } from './packet-splitter.ts';
 import { watchPage } from './page.ts';
 import type { Reply } from './parted-reply.ts';
 import { SocketFaces } from './socket-faces.ts';
 import type { Statistics } from './statistics.ts';
-import { type GatewaySocket, newSocket, withToken } from './web-socket.ts';
-
-const PROTOCOLS: readonly string[] = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL];
-/**
- * The subprotocols that a server chooses when CONNECT came with the handshake (15): it has accepted with an ordinary
- * CONNACK, or its first reply brings CONNACK.
- */
-const ACCEPTED = `${SUBPROTOCOL_WITH_OFFER}-0`;
-const HANDLED = `${SUBPROTOCOL_WITH_OFFER}-1`;
-
-/**
- * If the server has sent no frame for this long, a page that becomes visible asks whether the server is still there.
- */
-const STALE_MS = 60_000;
+import { abandon, type GatewaySocket, newSocket, withToken } from './web-socket.ts';
 
 export interface ConnectionPorts {
   readonly url: string;
@@ -64,6 +53,8 @@ export class Connection implements SocketEnd {
   readonly #faces: SocketFaces;
   #exchange: Exchange;
   #mover: Mover;
+  /** Undefined: the server has chosen text frames. */
+  #binary: BinaryWire | undefined;
   readonly #closingAlarm: Alarm;
   readonly #stableAlarm: Alarm;
   #webSocket: GatewaySocket | undefined;
@@ -90,6 +81,13 @@ export class Connection implements SocketEnd {
     this.#faces = new SocketFaces(timers);
     this.#closingAlarm = new Alarm(timers);
     this.#stableAlarm = new Alarm(timers);
+    this.#binary = new BinaryWire({
+      timers,
+      connected: () => this.#connected(),
+      comeBack: ports.comeBack,
+      deliver: (bytes) => this.#deliver(bytes),
+      drained: () => this.#drained(),
+    });
     [this.#connect, this.#exchange, this.#mover] = this.#session();
     this.socket = mqttSocket(this.#faces, this);
   }
@@ -157,12 +155,10 @@ export class Connection implements SocketEnd {
     const WebSocket = await settings.webSocketClass();
     const token = memory.token ?? (await settings.token?.());
     memory.token = undefined;
-    const fullUrl = await settings.signUrl(
-      token === undefined ? url : withToken(url, settings.tokenParameter, token),
-    );
+    const fullUrl = await settings.signUrl(withToken(url, settings.tokenParameter, token));
     if (this.#isClosed()) return;
     this.#token = token;
-    const protocols = isFirst ? await this.#handshake() : PROTOCOLS;
+    const protocols = isFirst ? await this.#handshake() : TEXT_PROTOCOLS;
     if (this.#isClosed()) return;
     const webSocket = newSocket(WebSocket, fullUrl, [...protocols], webSocketOptions);
     statistics.connections += 1;
@@ -180,10 +176,9 @@ export class Connection implements SocketEnd {
     }
     const connect = await this.#connect;
     if (connect === undefined || memory.sparesHandshake) return PROTOCOLS;
-    const secret = encodeBase64Url(crypto.getRandomValues(new Uint8Array(16)));
+    const secret = newSecret();
     this.#secret = `.${secret}`;
-    const names = offer.slice(1, -1).replaceAll(',', '+');
-    return [`mqtt-connect.${secret}.${names}.${encodeBase64Url(connect)}`, ACCEPTED, HANDLED, ...PROTOCOLS];
+    return [...withConnect(connect, secret, offer), ...PROTOCOLS];
   }
 
   /** Never throws: after the end the transport drops the data, as any socket does. */
@@ -192,22 +187,23 @@ export class Connection implements SocketEnd {
       this.#ports.settings.timers.defer(() => sent(new Error('The socket is closed')));
       return;
     }
-    const isView = ArrayBuffer.isView(data);
+    const bytes = viewOf(data);
     this.#sent.push(sent);
-    this.#exchange.write(
-      isView ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data),
-    );
+    this.#binary?.write(bytes);
+    if (!this.#binary?.isOpen) this.#exchange.write(bytes);
     this.#drained();
   }
 
   pause(isPaused: boolean): void {
     this.#exchange.pause(isPaused);
+    this.#binary?.pause(isPaused);
     this.#faces.pause(isPaused);
   }
 
   close(): void {
     if (this.readyState >= ReadyState.CLOSING) return;
-    if (this.#exchange.isLeaving) this.readyState = ReadyState.CLOSING;
+    if (this.#binary?.isOpen) this.#closeSocket(1000);
+    else if (this.#exchange.isLeaving) this.readyState = ReadyState.CLOSING;
     else this.terminate();
   }
 
@@ -222,9 +218,10 @@ export class Connection implements SocketEnd {
       else this.#opened(webSocket);
     });
     webSocket.addEventListener('message', ({ data }) => {
-      // Binary data is treated as a frame with an unknown marker.
+      // Binary data between text frames is treated as a frame with an unknown marker.
       const text = typeof data === 'string' ? data : '(binary)';
-      if (mover.isOf(webSocket)) mover.received(text);
+      if (typeof data !== 'string' && this.#binary?.isOpen) this.#binary.receive(data as ArrayBuffer);
+      else if (mover.isOf(webSocket)) mover.received(text);
       else if (webSocket === this.#webSocket) this.#received(text);
     });
     webSocket.addEventListener('error', (event) => {
@@ -291,13 +288,20 @@ export class Connection implements SocketEnd {
 
   #opened({ protocol }: GatewaySocket): void {
     if (this.#isClosed()) return;
-    const handled = protocol === ACCEPTED ? 'accepted' : protocol === HANDLED ? 'handled' : undefined;
-    if (handled === undefined && !PROTOCOLS.includes(protocol)) {
+    const choice = choiceOf(protocol);
+    if (choice === undefined) {
       this.#fail(wrongSubprotocol(protocol));
       return;
     }
-    const { settings } = this.#ports;
+    const { settings, memory } = this.#ports;
     this.#hasOpened = true;
+    if (choice === 'binary') {
+      memory.sparesHandshake = true;
+      [this.#connect, this.#exchange, this.#mover] = this.#session();
+      this.#binary?.open(this.#webSocket);
+      return;
+    }
+    this.#binary = undefined;
     this.#heardAt = settings.timers.now();
     const probe = (): void => {
       if (this.#mover.isResuming) this.#mover.hurry();
@@ -306,10 +310,10 @@ export class Connection implements SocketEnd {
     this.#unwatch = watchPage(settings.page, probe, () => {
       if (Math.abs(settings.timers.now() - this.#heardAt) > STALE_MS) probe();
     });
-    if (handled === undefined) {
+    if (choice === 'frames') {
       this.#secret = '';
       this.#exchange.start(protocol === SUBPROTOCOL ? '' : this.#ports.offer);
-    } else this.#exchange.start(ASK, handled);
+    } else this.#exchange.start(ASK, choice);
   }
 
   #received(text: string): void {
@@ -330,7 +334,7 @@ export class Connection implements SocketEnd {
   }
 
   #drained(): void {
-    if (this.#exchange.bytesWaiting >= WAITING_BYTES_HIGH) return;
+    if (this.#exchange.bytesWaiting >= WAITING_BYTES_HIGH || this.#binary?.isFull()) return;
     for (const sent of this.#sent.splice(0)) sent();
   }
 
@@ -357,6 +361,7 @@ export class Connection implements SocketEnd {
   /** Everything is sent and answered. The library is told when the server has closed too, or after a short wait. */
   #closeSocket(code: number): void {
     this.readyState = ReadyState.CLOSING;
+    this.#binary?.flush();
     this.#webSocket?.close(code);
     this.#closingAlarm.set(CLOSING_MS, () => this.#end(1000, '', true));
   }
@@ -376,6 +381,7 @@ export class Connection implements SocketEnd {
     const packetsUnsent = this.#exchange.packetsWaiting;
     this.#mover.stop();
     this.#exchange.stop(handOver);
+    this.#binary?.stop();
     this.readyState = ReadyState.CLOSED;
     this.#closingAlarm.clear();
     this.#stableAlarm.clear();
@@ -391,10 +397,4 @@ export class Connection implements SocketEnd {
   #isClosed(): boolean {
     return this.readyState === ReadyState.CLOSED;
   }
-}
-
-/** A closing handshake would only keep timers running: no code waits for its end. */
-function abandon(webSocket: GatewaySocket | undefined, code: number, reason: string): void {
-  if (webSocket?.terminate === undefined) webSocket?.close(code, reason);
-  else webSocket.terminate();
 }

@@ -4,7 +4,7 @@ import { NOT_TAKEN_MAX } from './limits.ts';
 export type TransportErrorCode =
   /** The socket could not be made: no WebSocket class, a bad URL, or `token()` or `signUrl()` failed. */
   | 'cannot-open'
-  /** The server did not choose the subprotocol: it is not a gateway door. */
+  /** The server chose none of the subprotocols: it speaks no MQTT. */
   | 'wrong-subprotocol'
   /** The gateway could not run the handler. */
   | 'gateway-error'
@@ -100,7 +100,7 @@ export function tooMuchWaiting(): TransportError {
 export function wrongSubprotocol(protocol: string): TransportError {
   return new TransportError(
     'wrong-subprotocol',
-    `The server chose the subprotocol "${protocol}": is it the gateway door?`,
+    `The server chose the subprotocol "${protocol}": does it speak MQTT?`,
   );
 }
 

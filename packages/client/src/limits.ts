@@ -1,7 +1,10 @@
 /** The limits of docs/text-frames.md, each with its section. */
 
-/** The subprotocol on the wire (1). mqtt.js always asks for `mqtt`; the transport asks for this one instead. */
+/** The subprotocol of text frames (1). */
 export const SUBPROTOCOL = 'mqtt-text-v1';
+
+/** MQTT's own, for binary messages. */
+export const BINARY_SUBPROTOCOL = 'mqtt';
 
 /** The subprotocol with extensions: a server that chooses it reads the offer in the frame of CONNECT (10). */
 export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
@@ -116,6 +119,11 @@ export const DISCONNECT_CODE = 4_001;
 
 /** The close code if there was no closing handshake (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1_006;
+
+/**
+ * If the server has sent no frame for this long, a page that becomes visible asks whether the server is still there.
+ */
+export const STALE_MS = 60_000;
 
 /** Close codes of a gateway that had sent everything: the connection was idle or old, or the gateway restarts. */
 export const IN_ORDER: readonly number[] = [1_001, 1_012];

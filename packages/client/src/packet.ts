@@ -5,6 +5,12 @@ import * as PacketType from './packet-type.ts';
 export const PINGREQ: Uint8Array = Uint8Array.of(0xc0, 0);
 export const PINGRESP: Uint8Array = Uint8Array.of(0xd0, 0);
 
+export function viewOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
+}
+
 export function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] ?? 0;
 }

@@ -4,7 +4,7 @@ import { globals } from './environment.ts';
 export interface WebSocketLike {
   readonly protocol: string;
   readonly bufferedAmount: number;
-  send(text: string): void;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
 }
 
@@ -13,8 +13,12 @@ export type WebSocketClass = new (...args: never[]) => WebSocketLike;
 
 /** The members that the transport uses. */
 export interface GatewaySocket extends WebSocketLike {
+  binaryType: string;
   /** Only `ws` has it: ends the socket without a closing handshake. */
   terminate?(): void;
+  /** Only `ws` has these: the server waits meanwhile. */
+  pause?(): void;
+  resume?(): void;
   addEventListener(type: 'open', listener: () => void): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(type: 'error', listener: (event: { readonly error?: unknown }) => void): void;
@@ -33,7 +37,9 @@ export function newSocket(
   protocols: string[],
   options?: object,
 ): GatewaySocket {
-  return new (WebSocket as unknown as GatewaySocketClass)(url, protocols, options);
+  const socket = new (WebSocket as unknown as GatewaySocketClass)(url, protocols, options);
+  socket.binaryType = 'arraybuffer';
+  return socket;
 }
 
 /** The WebSocket class of this platform. */
@@ -47,9 +53,16 @@ export async function loadWebSocket(): Promise<WebSocketClass> {
   return module.WebSocket;
 }
 
-/** The URL with the token in its query, encoded. */
-export function withToken(url: string, parameter: string, token: string): string {
+/** The URL with the token in its query, encoded; without one, the URL as it is. */
+export function withToken(url: string, parameter: string, token: string | undefined): string {
+  if (token === undefined) return url;
   const parsed = new URL(url);
   parsed.searchParams.set(parameter, token);
   return parsed.href;
+}
+
+/** A closing handshake would only keep timers running: no code waits for its end. */
+export function abandon(webSocket: GatewaySocket | undefined, code: number, reason: string): void {
+  if (webSocket?.terminate === undefined) webSocket?.close(code, reason);
+  else webSocket.terminate();
 }

@@ -82,10 +82,10 @@ describe('opening', () => {
     expect(harness.events).toMatchObject([{ type: 'closed', code: 1006 }]);
   });
 
-  test('fails if the server does not choose the subprotocol', async () => {
+  test('fails if the server chooses none of the subprotocols', async () => {
     const harness = new Harness();
     await harness.dial();
-    harness.gateway.open('mqtt');
+    harness.gateway.open('mqttv3.1');
     await harness.clock.runDue();
     expect(harness.errors).toEqual(['wrong-subprotocol']);
     expect(harness.closes).toHaveLength(1);

@@ -69,7 +69,7 @@ function welcome(
   ];
   if (secretFile !== undefined)
     lines.push(
-      'A client shows a token, in the query as ?token=… or as password; this makes one that may do everything for an hour:',
+      'A client shows a token, in the query as ?token=… or as password. In this folder this makes one that may do everything for an hour:',
       `  npx apus token --secret-file ${secretFile} --sub me --publish '#' --subscribe '#'`,
     );
   return [...lines, 'Stop it with Ctrl+C.'].join('\n');

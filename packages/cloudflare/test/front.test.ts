@@ -170,6 +170,7 @@ it.each([
   ['a tenant that is syntax', '/api/v5/clients', { ...bearer(API_KEY), 'apus-tenant': '../acme' }, 400],
   ['a path that there is not', '/api/v5/nothing', bearer(API_KEY), 404],
   ['a method that there is not', '/api/v5/quotas', bearer(API_KEY), 405],
+  ['a stream of events', '/api/v5/events?topic=a', bearer('the token of a client'), 501],
 ] as const)('wakes no hub for a request of the API with %s', async (_what, path, headers, status) => {
   const method = status === 405 ? 'POST' : 'GET';
   expect(await ask(path, headers, method)).toBe(status);

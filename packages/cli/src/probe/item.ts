@@ -21,7 +21,7 @@ export interface ProbeContext extends ProbeTarget {
 export interface ProbeItem {
   readonly name: string;
   readonly summary: string;
-  /** About how many messages API Gateway bills for it. */
+  /** About how many messages API Gateway bills for it, or an object receives. */
   readonly billedMessages: number;
   /** About how many seconds it takes; undefined: it is only tried when it is requested by name. */
   readonly seconds: number | undefined;

@@ -240,10 +240,14 @@ function frameOf(packets: readonly Packet[]): string {
   return Buffer.concat(packets.map((packet) => encodePacket(packet, 5))).toString('base64');
 }
 
-async function openSocket({ url, token }: ProbeTarget): Promise<WebSocket> {
+/** @throws {ProbeError} if the server refuses the handshake */
+export async function openSocket(
+  { url, token }: ProbeTarget,
+  subprotocols: string[] = SUBPROTOCOLS,
+): Promise<WebSocket> {
   const address = new URL(url);
   if (token !== undefined) address.searchParams.set('token', token);
-  const socket = new WebSocket(address, SUBPROTOCOLS, { handshakeTimeout: HANDSHAKE_MS_MAX });
+  const socket = new WebSocket(address, subprotocols, { handshakeTimeout: HANDSHAKE_MS_MAX });
   await new Promise<void>((resolve, reject) => {
     socket.once('open', () => resolve());
     socket.once('error', (error) =>

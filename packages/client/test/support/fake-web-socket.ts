@@ -9,6 +9,9 @@ export class FakeWebSocket implements WebSocketLike {
   readonly protocols: readonly string[];
   readonly options: object | undefined;
   readonly texts: string[] = [];
+  /** The binary messages of the client. */
+  readonly binaries: Uint8Array[] = [];
+  binaryType = 'blob';
   readonly #listeners = new Map<string, Listener[]>();
   protocol = '';
   bufferedAmount = 0;
@@ -24,9 +27,10 @@ export class FakeWebSocket implements WebSocketLike {
     this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener as Listener]);
   }
 
-  send(text: string): void {
+  send(data: string | Uint8Array): void {
     if (this.closedWith !== undefined) throw new Error('sent to a closed socket');
-    this.texts.push(text);
+    if (typeof data === 'string') this.texts.push(data);
+    else this.binaries.push(data);
   }
 
   close(code?: number, reason?: string): void {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { API_PATH, routeOf } from '@apus/api';
+import { API_PATH, OPERATIONS, routeOf } from '@apus/api';
 import type { Log } from '@apus/broker';
 import {
   type Authenticate,
@@ -43,6 +43,11 @@ export interface RequestContext {
 
 /** `/mqtt`, or `/TENANT/mqtt`. A name that would have to be percent-encoded is no tenant's. */
 const TENANT_PATH = /^(?:\/([\w.-]{1,64}))?\/mqtt$/;
+
+/** Its callers show the tokens of clients, and no key of the API. */
+const EVENTS_PATH = `${API_PATH}${OPERATIONS.streamEvents.path}`;
+const NO_EVENTS =
+  'A hub holds no HTTP answer open: it would be billed for the whole time of each stream. Subscribe over MQTT.';
 
 /** What one isolate takes of operators, beside `UNAUTHORIZED_RATE` for each address. */
 const OPERATOR_RATES: RequestRates = {
@@ -97,6 +102,7 @@ export class Front {
   }
 
   async #answerApi(request: Request, path: string, context: RequestContext): Promise<Response> {
+    if (path === EVENTS_PATH) return ofOperation(refusal('NOT_SUPPORTED', NO_EVENTS));
     const note = await this.#admitCaller(request, path);
     if (note instanceof Response) return note;
     const routed = routeOf(request.method, path.slice(API_PATH.length), new URL(request.url).search.slice(1));

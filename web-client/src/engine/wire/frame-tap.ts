@@ -43,9 +43,9 @@ export function tapFrames(WebSocket: WebSocketClass, listenerOf: () => FrameList
       });
     }
 
-    override send(text: string): void {
-      this.#listener.frameOut(text);
-      super.send(text);
+    override send(data: string | Uint8Array<ArrayBuffer>): void {
+      if (typeof data === 'string') this.#listener.frameOut(data);
+      super.send(data);
     }
   };
 }
