@@ -20,7 +20,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'cluster/src/store/engine.ts #scripts #others',
   ],
   'by the configuration of the operator': [
-    'bridges/src/kafka/source.ts #done #positions',
+    'bridges/src/kafka/under-way.ts #partitions',
     'bridges/src/lambda/opened-rules.ts texts',
     'cluster/src/shared-tenants.ts #tenants',
     'node/src/bridges/local-links.ts #links',
