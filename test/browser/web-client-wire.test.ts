@@ -112,8 +112,9 @@ clientSuite('the wire in the web client', (suite) => {
     await eventually(() => shared.locator('[data-column="billed"]').textContent()).toBe('1');
     await shared.click();
     const details = page.getByRole('complementary', { name: 'Packet or frame' });
-    await details.getByText('1 message, $0.000001', { exact: true }).waitFor();
-    await details.getByText(`${saved + 1} messages, $`).waitFor();
+    const fact = (name: string) => details.locator(`dt:text-is("${name}") + dd`).textContent();
+    expect(await fact('Billed')).toBe('1 message, $0.000001');
+    expect(await fact('One frame for each packet')).toContain(`${saved + 1} messages, $`);
     // The packets of a frame stand below it.
     await page.mouse.move(0, 0);
     await rows(client).and(page.locator('[data-is="part"]')).filter({ hasText: 'shared/0' }).first().click();
