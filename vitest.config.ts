@@ -11,6 +11,7 @@ import { SkipReport } from './test/support/skip-report.ts';
  */
 const ALONE = [
   'packages/cli/test/user.test.ts',
+  'packages/cloudflare/test/histories/histories.test.ts',
   'packages/store-*/test/counted-memory.test.ts',
   'test/behaviour/clock-steps.test.ts',
   'test/faults/*.test.ts',
