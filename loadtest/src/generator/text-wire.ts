@@ -1,7 +1,18 @@
 import { createTransport } from '@apus/client';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { explainClose } from './explain.ts';
 import type { Wire, WireEvents, WireOptions } from './wire.ts';
+
+/** Offers text frames alone: any other server of MQTT would choose `mqtt`, and nothing of that is billed. */
+class TextSocket extends WebSocket {
+  constructor(url: string | URL, protocols: string | string[] = [], options?: ClientOptions) {
+    super(
+      url,
+      [protocols].flat().filter((protocol) => protocol !== 'mqtt'),
+      options,
+    );
+  }
+}
 
 /**
  * Text frames through the transport that applications use: so the measured and billed traffic is theirs, with the
@@ -10,7 +21,7 @@ import type { Wire, WireEvents, WireOptions } from './wire.ts';
 export function openTextWire({ url, frames, token }: WireOptions, events: WireEvents): Wire {
   let reason: string | undefined;
   const transport = createTransport({
-    WebSocket,
+    WebSocket: TextSocket,
     ...(token !== undefined && { token: () => token }),
     onEvent: (event) => {
       if (event.type === 'error') reason ??= withoutIds(event.error.message);
