@@ -1,4 +1,12 @@
-import type { Broker, Delivery, MatchedFilter, Message, MessageId, Subscriber } from '@apus/broker';
+import type {
+  Broker,
+  Delivery,
+  MatchedFilter,
+  Message,
+  MessageId,
+  SessionRef,
+  Subscriber,
+} from '@apus/broker';
 import type { JournaledStores, Restored } from '@apus/store-disk';
 import type { ClusterFanOut } from './fan-out.ts';
 import type { PublishFrame } from './frames.ts';
@@ -15,12 +23,6 @@ interface Adoption {
    * are.
    */
   waiting: Set<string> | undefined;
-}
-
-/** The sessions that were taken over when this process had seen so many QoS 2 messages of others. */
-interface LateComers {
-  readonly incarnations: ReadonlySet<string>;
-  readonly seenBefore: number;
 }
 
 /** Delivers a message of the process `from` when the rule queue that it is for has room. Resolves when that is done. */
@@ -48,8 +50,8 @@ export class Relay {
   /** QoS 2 messages that were delivered here, oldest first, each with its number. */
   readonly #seen = new Map<string, number>();
   #seenCount = 0;
-  /** Earliest first, as long as `#seen` has a message from before. */
-  #lateComers: readonly LateComers[] = [];
+  /** How many of these had been seen when a session was taken over. */
+  readonly #seenBefore = new WeakMap<SessionRef, number>();
   #isRelaying = false;
 
   constructor(subscriptions: JournaledStores['subscriptions'], fanOut: ClusterFanOut, whenRoom: WhenRoom) {
@@ -100,18 +102,14 @@ export class Relay {
   isRepeated({ id, qos }: Message, { copy, share, session }: Delivery): boolean {
     if (qos < 2 || this.#isRelaying || copy === undefined || share !== undefined) return false;
     const number = this.#seen.get(seenName(id, true, []));
-    if (number === undefined) return false;
-    return !this.#lateComers.some(
-      ({ incarnations, seenBefore }) => number <= seenBefore && incarnations.has(session.incarnation),
-    );
+    return number !== undefined && number > (this.#seenBefore.get(session) ?? 0);
   }
 
   /** Called in the turn in which the sessions were taken over. */
   adopt(dead: string, { sessions, exactlyOnce }: Restored): void {
-    const incarnations = new Set(sessions.map(({ incarnation }) => incarnation));
-    this.#lateComers = [...this.#lateComers, { incarnations, seenBefore: this.#seenCount }];
+    for (const session of sessions) this.#seenBefore.set(session, this.#seenCount);
     this.#adoptions.set(dead, {
-      incarnations,
+      incarnations: new Set(sessions.map(({ incarnation }) => incarnation)),
       copies: new Set(exactlyOnce.map(({ session, messageId }) => `${session.incarnation} ${messageId}`)),
       waiting: undefined,
     });
@@ -175,16 +173,8 @@ export class Relay {
     if (this.#seen.has(name)) return true;
     this.#seenCount += 1;
     this.#seen.set(name, this.#seenCount);
-    if (this.#seen.size > SEEN_MAX) this.#forgetOldest();
+    if (this.#seen.size > SEEN_MAX) for (const oldest of this.#seen.keys()) return !this.#seen.delete(oldest);
     return false;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#seen.keys();
-    if (oldest !== undefined) this.#seen.delete(oldest);
-    const forgotten = this.#seenCount - this.#seen.size;
-    if ((this.#lateComers[0]?.seenBefore ?? Number.POSITIVE_INFINITY) <= forgotten)
-      this.#lateComers = this.#lateComers.slice(1);
   }
 }
 
