@@ -36,6 +36,8 @@ class Stage {
   readonly published: Published[] = [];
   readonly committed: number[] = [];
   readonly errors: string[] = [];
+  /** The partitions of the consumer. */
+  readonly assignments = [{ topic: 't', partitions: [0] }];
   readonly source: KafkaSource;
   readonly #listeners = new Map<string, () => void>();
   readonly #streams: Readable[] = [];
@@ -60,6 +62,7 @@ class Stage {
       stream.on('error', (error) => this.errors.push(reasonOf(error)));
       this.#streams.push(stream);
       return {
+        assignments: this.assignments,
         on: (name: string, listener: () => void) => this.#listeners.set(name, listener),
         metadata: async () => ({ topics: new Map([['t', { id: 'one' }]]) }),
         consume: async () => stream,
@@ -163,6 +166,28 @@ test('what is stored is committed before others begin with the partitions, and b
   await stage.answer('b 1');
   await stopping;
   expect(stage.committed).toEqual([1, 2]);
+});
+
+test('nothing is committed for a partition that another member has', async () => {
+  const stage = new Stage();
+  await stage.take('a');
+  stage.assignments.splice(0);
+  await stage.answer('a 0');
+  await stage.after(500);
+  expect(stage.committed).toEqual([]);
+});
+
+test('a message that is not stored for long does not keep the source from leaving', async () => {
+  const stage = new Stage();
+  await stage.take('a', 'b');
+  await stage.answer('a 0');
+  const stopping = stage.source.stop();
+  await turns();
+  expect(stage.committed).toEqual([]);
+  await stage.after(2_000);
+  expect(stage.committed).toEqual([1]);
+  await stage.answer('b 1');
+  await stopping;
 });
 
 test('at most 256 records are under way', async () => {

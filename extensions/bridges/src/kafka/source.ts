@@ -6,7 +6,7 @@ import { newCounts, type StateKeeper } from '../bridge.ts';
 import type { KafkaBridgeConfiguration, KafkaInMapping } from '../configuration/kafka.ts';
 import { connectionOptions } from './connection.ts';
 import { type KafkaRecord, requestOf } from './record.ts';
-import { UnderWay } from './under-way.ts';
+import { type Offset, UnderWay } from './under-way.ts';
 
 /** The time until the next attempt to consume. */
 const RESTART_MS = 1_000;
@@ -29,7 +29,9 @@ const FETCHED_MAX = 256;
 const UNDER_WAY_MAX = 256;
 /** How long a consumer may take to leave its group. */
 const LEAVE_MS_MAX = 3_000;
-/** How long `stop` waits for the consumer to leave. */
+/** How long `stop` waits for records under way. Those that are not stored then come again. */
+const FINISH_MS_MAX = 2_000;
+/** How long `stop` waits in all, for the consumer to leave too. */
 const STOP_MS_MAX = 5_000;
 
 export type SourceConsumer = Consumer<Buffer, Buffer, Buffer, Buffer>;
@@ -104,7 +106,7 @@ export class KafkaSource {
   }
 
   async #finish(): Promise<void> {
-    await this.#underWay.ended();
+    await Promise.race([this.#underWay.ended(), this.#after(FINISH_MS_MAX)]);
     if (this.#consumer !== undefined) await this.#leave(this.#consumer);
     await this.#ended;
   }
@@ -169,14 +171,14 @@ export class KafkaSource {
 
   async #take(consumer: SourceConsumer, record: Message<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
     if (this.#isStopped) return;
-    const { topic, partition, offset, value } = record;
+    const { topic, partition, offset } = record;
     if (offset < (this.#underWay.nextOf(topic, partition) ?? 0n)) {
       await this.#underWay.ended();
       await this.#readTopicIds(consumer);
     }
     const found = this.#requestOf(record);
     const request = found && { ...found, origin: this.#originOf(record) };
-    const taken = { topic, partition, offset, bytes: value?.length ?? 0 };
+    const taken = { topic, partition, offset, bytes: bytesOf(record) };
     await this.#underWay.take(taken, request?.topic, () => request === undefined || this.#publish(request));
   }
 
@@ -288,7 +290,7 @@ export class KafkaSource {
 
   async #commit(consumer: SourceConsumer): Promise<void> {
     const underWay = this.#underWay;
-    const offsets = underWay.moved();
+    const offsets = underWay.moved().filter((each) => isOurs(consumer, each));
     if (offsets.length === 0) return;
     await consumer.commit({ offsets: [...offsets] });
     underWay.committed(offsets);
@@ -301,4 +303,16 @@ export class KafkaSource {
   #newUnderWay(): UnderWay {
     return new UnderWay(UNDER_WAY_MAX, FETCH_BYTES_MAX, (error) => this.#stream?.destroy(error as Error));
   }
+}
+
+/** A late commit for a partition of another member would take its group back to where this one was. */
+function isOurs({ assignments }: SourceConsumer, { topic, partition }: Offset): boolean {
+  if (!assignments) return true;
+  return assignments.some((each) => each.topic === topic && each.partitions.includes(partition));
+}
+
+function bytesOf({ key, value, headers }: KafkaRecord): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, text] of headers) bytes += name.length + text.length;
+  return bytes;
 }
