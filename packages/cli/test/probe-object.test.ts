@@ -1,21 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseFlags, UsageError } from '../src/commands/flags.ts';
-import { probe } from '../src/commands/probe.ts';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../src/commands/flags.ts';
 import type { Finding, ProbeContext } from '../src/probe/item.ts';
-import { tryItem } from '../src/probe/items.ts';
 import { OBJECT_ITEMS } from '../src/probe/object-items.ts';
 import { doorsForTest } from './support/doors.ts';
 import { type ObjectFaults, startFakeObject } from './support/fake-object.ts';
+import { triedOf, useProbe } from './support/probing.ts';
 
-/** Waits for pending events, and cuts waits of minutes short. */
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)));
-
-async function tried(name: string, url: string, more: Partial<ProbeContext> = {}): Promise<Finding> {
-  const item = OBJECT_ITEMS.find((each) => each.name === name);
-  if (item === undefined) throw new Error(`there is no ${name}`);
-  const context = { url, token: undefined, name: 'test', publish: undefined, holdSeconds: 120, sleep };
-  return await tryItem(item, true, { ...context, say: () => {}, ...more });
-}
+const tried = (name: string, url: string, more: Partial<ProbeContext> = {}) =>
+  triedOf(OBJECT_ITEMS, name, url, { holdSeconds: 120, ...more });
 
 /** Cuts all sockets when the probe has slept for this long. */
 async function cutAfter(seconds: number): Promise<Finding> {
@@ -84,16 +76,7 @@ describe('a deviation is reported', () => {
 });
 
 describe('apus probe --door object', () => {
-  const lines: string[] = [];
-  beforeEach(() => {
-    lines.length = 0;
-    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-    vi.spyOn(console, 'error').mockImplementation(() => {});
-  });
-  afterEach(() => void vi.restoreAllMocks());
-
-  const run = (...args: string[]) =>
-    probe.run(parseFlags(Object.assign({}, ...Object.values(probe.flags)), args));
+  const { lines, run } = useProbe();
 
   it('prints what it costs, and a line for each item', async () => {
     const { url } = await startFakeObject();

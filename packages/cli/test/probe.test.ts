@@ -1,33 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CommandError } from '../src/commands/command.ts';
-import { parseFlags, UsageError } from '../src/commands/flags.ts';
-import { probe } from '../src/commands/probe.ts';
+import { UsageError } from '../src/commands/flags.ts';
 import { startDoors } from '../src/index.ts';
-import type { Finding, ProbeContext } from '../src/probe/item.ts';
-import { PROBE_ITEMS, tryItem } from '../src/probe/items.ts';
+import type { ProbeContext } from '../src/probe/item.ts';
+import { PROBE_ITEMS } from '../src/probe/items.ts';
 import { doorsForTest } from './support/doors.ts';
 import { type Faults, startFakeDeployment } from './support/fake-deployment.ts';
+import { triedOf, useProbe } from './support/probing.ts';
 
 // The probe waits several seconds for an event that does not come.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Waits for pending events, and cuts waits of minutes short. */
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)));
-
-async function tried(name: string, url: string, more: Partial<ProbeContext> = {}): Promise<Finding> {
-  const item = PROBE_ITEMS.find((each) => each.name === name);
-  if (item === undefined) throw new Error(`there is no ${name}`);
-  const context = {
-    url,
-    token: undefined,
-    name: 'test',
-    publish: undefined,
-    holdSeconds: 60,
-    sleep,
-    say: () => {},
-  };
-  return await tryItem(item, true, { ...context, ...more });
-}
+const tried = (name: string, url: string, more: Partial<ProbeContext> = {}) =>
+  triedOf(PROBE_ITEMS, name, url, more);
 
 describe('on the gateway door of this machine', () => {
   it.each([
@@ -103,16 +88,7 @@ describe('a deviation is reported', () => {
 });
 
 describe('apus probe', () => {
-  const lines: string[] = [];
-  beforeEach(() => {
-    lines.length = 0;
-    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-    vi.spyOn(console, 'error').mockImplementation(() => {});
-  });
-  afterEach(() => void vi.restoreAllMocks());
-
-  const run = (...args: string[]) =>
-    probe.run(parseFlags(Object.assign({}, ...Object.values(probe.flags)), args));
+  const { lines, run } = useProbe();
 
   it('first prints its cost, then a line for each item, and exits with 0 if nothing differs', async () => {
     const node = await startDoors({ port: 0, gatewayPort: 0 });
