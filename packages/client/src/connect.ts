@@ -14,8 +14,8 @@ export interface MqttModule {
 const BUFFER_LOOK_MS = 25;
 
 /**
- * Connects to the gateway door, or to a server that speaks MQTT in binary messages. The client is an ordinary one of mqtt.js; all of its options may be given, and win over
- * those that are set here, except `createWebsocket`.
+ * Connects to the gateway door, or to a server that speaks MQTT in binary messages. The client is an ordinary one of
+ * mqtt.js; all of its options may be given, and win over those that are set here, except `createWebsocket`.
  *
  * ```ts
  * import { connect } from '@apus/client';
