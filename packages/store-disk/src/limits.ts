@@ -29,6 +29,9 @@ export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
  */
 export const WILL_GRACE_SECONDS = 30;
 
+/** Bytes of entries of streams that are kept decoded, whatever their topics. */
+export const RECENT_ENTRIES_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Entries of a stream's topic whose places in the index are one record: a start reads these, and no entry of them. */
 export const INDEX_LENGTH = 256;
 

@@ -29,6 +29,7 @@ import {
   streamTopicKey,
 } from './keys.ts';
 import { INDEX_LENGTH } from './limits.ts';
+import { RecentEntries } from './recent-entries.ts';
 import type { Writer } from './writer.ts';
 
 /** Everything of a stream store that is on the disk. */
@@ -49,6 +50,7 @@ export interface DiskStreamsContext {
  */
 export class DiskStreams implements StreamStore, StreamJournal {
   readonly #context: DiskStreamsContext;
+  readonly #recent = new RecentEntries();
   readonly #numbers = new Map<StreamTopic, number>();
   #lastNumber = 0;
 
@@ -181,6 +183,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
   appended(topic: StreamTopic, entry: StreamEntry): void {
     const key = streamEntryKey(this.#numberOf(topic), entry.number);
     this.#context.writer.put(key, streamEntryCodec.encode(entry));
+    this.#recent.set(key, entry);
     if (entry.number % INDEX_LENGTH === 0) this.#saveIndex(topic, entry.number + 1 - INDEX_LENGTH);
   }
 
@@ -192,24 +195,39 @@ export class DiskStreams implements StreamStore, StreamJournal {
     this.topic(topic);
   }
 
-  /** Entries that wait for a commit come from the writer. */
   *entries(topic: StreamTopic, from: number): Generator<StreamEntry, void, undefined> {
-    const { content, writer } = this.#context;
     const { epoch } = topic;
     const topicNumber = this.#numberOf(topic);
+    for (let number = from; number <= topic.last; ) {
+      const recent = this.#recent.get(streamEntryKey(topicNumber, number));
+      const entries = recent === undefined ? this.#stored(topicNumber, number) : [recent];
+      for (const entry of entries) {
+        yield entry.epoch === epoch ? entry : { ...entry, epoch };
+        number += 1;
+      }
+    }
+  }
+
+  /** The next entries that are not among the recent ones: those on the disk, or one that waits for a commit. */
+  *#stored(topicNumber: number, from: number): Generator<StreamEntry, void, undefined> {
+    const { content, writer } = this.#context;
     const keyOf = (number: number) => streamEntryKey(topicNumber, number);
+    const read = (key: string, bytes: Uint8Array, number: number): StreamEntry => {
+      const entry = { ...readRecord(content, key, () => streamEntryCodec.decode(bytes)), epoch: '', number };
+      this.#recent.set(key, entry);
+      return entry;
+    };
     let number = from;
     for (const [key, bytes] of content.scan(Kind.StreamEntry, keyOf(from))) {
-      if (key !== keyOf(number)) break;
-      yield { ...readRecord(content, key, () => streamEntryCodec.decode(bytes)), epoch, number };
+      if (key !== keyOf(number) || this.#recent.get(key) !== undefined) break;
+      yield read(key, bytes, number);
       number += 1;
     }
-    for (; number <= topic.last; number += 1) {
-      const key = keyOf(number);
-      const bytes = writer.pending(key);
-      if (bytes === undefined) throw content.damage(`the record ${key}`, new Error('it is missing'));
-      yield { ...streamEntryCodec.decode(bytes), epoch, number };
-    }
+    if (number > from) return;
+    const key = keyOf(from);
+    const bytes = writer.pending(key);
+    if (bytes === undefined) throw content.damage(`the record ${key}`, new Error('it is missing'));
+    yield read(key, bytes, from);
   }
 
   /** The entries last: after a crash between two batches the topic says which of them are not needed. */
@@ -227,7 +245,9 @@ export class DiskStreams implements StreamStore, StreamJournal {
     const topicNumber = this.#numberOf(topic);
     const { writer } = this.#context;
     for (const number of numbers) {
-      writer.remove(streamEntryKey(topicNumber, number));
+      const key = streamEntryKey(topicNumber, number);
+      writer.remove(key);
+      this.#recent.delete(key);
       if (number % INDEX_LENGTH === 0) writer.remove(streamIndexKey(topicNumber, number + 1 - INDEX_LENGTH));
     }
   }

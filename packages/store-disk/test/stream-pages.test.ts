@@ -3,6 +3,7 @@ import { messageId, messageOf, NOW_MS } from '@apus/broker/samples';
 import { MemoryBudget } from '@apus/store-memory';
 import { expect, it } from 'vitest';
 import { createDiskStores } from '../src/index.ts';
+import { RECENT_ENTRIES_BYTES_MAX } from '../src/limits.ts';
 import { temporaryDirectory } from './support/directory.ts';
 import { gatedStores, MapJournal } from './support/map-journal.ts';
 
@@ -112,15 +113,32 @@ it.each([
   ['is damaged', (journal: MapJournal, key: string) => journal.records.set(key, Buffer.from('x'))],
 ])('names a record that %s, and reads the others', (_title, damage) => {
   const journal = new MapJournal();
-  const { streamStore, flush } = gatedStores(journal, clock, undefined, streams);
-  for (let number = 1; number <= 100; number += 1) append(streamStore, number);
-  flush();
+  const before = gatedStores(journal, clock, undefined, streams);
+  for (let number = 1; number <= 300; number += 1) append(before.streamStore, number);
+  before.flush();
+  // The index has the first 256 entries, of which it keeps none.
+  const { streamStore } = gatedStores(journal, clock, undefined, streams);
   const [key] = [...journal.records.keys()].filter((each) => each.startsWith('e')).slice(49);
   damage(journal, key as string);
   const { epoch } = tailOf(streamStore);
   expect(() => readAll(streamStore, 0)).toThrow(`the record ${key} cannot be read`);
   expect(streamStore.read('t', 's/a', epoch, 0, PAGE)).toHaveLength(PAGE.messages);
-  expect(readAll(streamStore, 50)).toEqual(upTo(100, 51));
+  expect(readAll(streamStore, 50)).toEqual(upTo(300, 51));
+});
+
+it('reads an entry that was read or appended a short time ago from memory, and no more of them than its limit', () => {
+  const journal = new MapJournal();
+  const { streamStore, flush } = gatedStores(journal, clock, undefined, streams);
+  let last = 0;
+  for (let bytes = 0; bytes <= 2 * RECENT_ENTRIES_BYTES_MAX; bytes += 100_000) {
+    last += 1;
+    append(streamStore, last, STREAM, 100_000);
+    flush();
+  }
+  const keys = [...journal.records.keys()].filter((each) => each.startsWith('e'));
+  for (const key of keys) journal.records.set(key, Buffer.from('x'));
+  expect(readAll(streamStore, last - 20)).toEqual(upTo(last, last - 19));
+  expect(() => readAll(streamStore, last - 60)).toThrow('cannot be read');
 });
 
 it('refuses a history of sixteen times the memory that a tenant may have [SEC-TENANT-9]', () => {

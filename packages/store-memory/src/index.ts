@@ -11,6 +11,7 @@ import { type KnownOrigin, type StreamIndex, StreamTopic } from './stream-topic.
 import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
+export { bytesOf as streamEntryBytes } from './entry-bytes.ts';
 export { LocalHoldingQuota } from './holding-quota.ts';
 export {
   type HeldKind,
