@@ -53,7 +53,7 @@ export interface HubUsageContext {
 }
 
 /**
- * The usage of the tenants of a hub. A row is written once a minute at most; meanwhile the sockets carry it, which costs
+ * The usage of the tenants of a hub. A row is written each ten minutes at most; meanwhile the sockets carry it, which costs
  * nothing. Time is counted from one look to the next, also that in which the object has slept.
  */
 export class HubUsage {
@@ -66,12 +66,18 @@ export class HubUsage {
   #storedAtMs = Number.NEGATIVE_INFINITY;
   #hasChanged = false;
   #isDue = false;
+  #isCarried = true;
   #note: UsageNote | undefined;
 
   constructor(context: HubUsageContext) {
     this.#context = context;
     this.#tally = new UsageTally(() => context.clock.now());
     this.#lookedAtMs = context.clock.now();
+  }
+
+  /** A socket or a row has everything that was counted. */
+  get isCarried(): boolean {
+    return this.#isCarried;
   }
 
   /**
@@ -81,9 +87,11 @@ export class HubUsage {
    */
   restore(carried: readonly (UsageNote | undefined)[], links: Iterable<CountedLink>): void {
     for (const { tenant } of links) if (tenant !== undefined) this.#connected(tenant, 1);
-    let last = this.#present();
+    const stored = this.#present();
+    let last = stored;
     for (const note of carried) if (note !== undefined && note[0] > (last?.[0] ?? 0)) last = note;
     if (last === undefined) return;
+    this.#storedAtMs = stored?.[1] ?? Number.NEGATIVE_INFINITY;
     const [number, lookedAtMs, connections, rows] = last;
     this.#number = number;
     this.#lookedAtMs = Math.min(this.#lookedAtMs, lookedAtMs);
@@ -115,12 +123,13 @@ export class HubUsage {
     link.counted ??= new CountedUsage(0);
     const counts = noUsage();
     link.counted.take(link.traffic, 0, counts);
-    this.add(link.tenant, counts);
+    if (counts.bytesIn > 0 || counts.bytesOut > 0) this.add(link.tenant, counts);
   }
 
   add(tenant: string, counts: Partial<UsageCounts>): void {
     this.#tally.add(tenant, counts);
     this.#hasChanged = true;
+    this.#isCarried = false;
     this.#note = undefined;
   }
 
@@ -133,6 +142,7 @@ export class HubUsage {
   get note(): UsageNote {
     this.#look(false);
     this.#note ??= this.#newNote();
+    this.#isCarried = true;
     return this.#note;
   }
 
@@ -190,6 +200,7 @@ export class HubUsage {
     this.#storedAtMs = clock.now();
     this.#hasChanged = false;
     this.#isDue = false;
+    this.#isCarried = true;
   }
 
   #trim(): void {

@@ -57,8 +57,8 @@ export const PING_APART_MS_MIN = 1_000;
 export const KEEP_ALIVE_SLACK_MS_MIN = 250;
 export const KEEP_ALIVE_SLACK_MS_MAX = 15_000;
 
-/** Usage is written as a row at most so often while it changes, for $0.04 a month. Sockets carry it meanwhile. */
-export const USAGE_ROW_MS = 60_000;
+/** Usage is written as a row at most so often while it changes, 4,400 rows a month. Sockets carry it meanwhile. */
+export const USAGE_ROW_MS = 600_000;
 
 /** The time of connections is counted so often while events come, or at once where somebody asks. */
 export const USAGE_LOOK_MS = 1_000;

@@ -215,7 +215,7 @@ export class HubLinks {
       this.#sentBytes += link.flush();
       this.#usage?.count(link);
     }
-    if (this.#unsaved.size === 0 && sending.length > 0) this.carryUsage();
+    if (this.#unsaved.size === 0 && this.#usage?.isCarried === false) this.carryUsage();
     if (this.#unsaved.size > 0) this.#saveChanged();
     if (this.#sentBytes >= UNREAD_LOOK_BYTES) this.#lookAtUnread();
   }
