@@ -9,7 +9,7 @@ import { type Found, RULE, TRIALS } from './trials.ts';
 
 /** Operations for which an object has nothing: the answer to the request that succeeds at a node. */
 const NOT_THERE: Partial<Record<OperationId, 404 | 501>> = {
-  ...{ getAsyncApi: 404, getBreaker: 501, getUsage: 501, streamEvents: 501 },
+  ...{ getAsyncApi: 404, getBreaker: 501, streamEvents: 501 },
   ...{ getMonitor: 501, listClientEvents: 501, listAlarms: 501, clearAlarms: 501 },
   ...{ listTraces: 501, startTrace: 501, getTraceLog: 501, removeTrace: 501 },
   ...{ listUsers: 501, addUser: 501, changeUser: 501, removeUser: 501 },

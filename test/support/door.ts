@@ -17,9 +17,9 @@ export type DoorName = 'node' | 'gateway';
 
 /**
  * The place at which the behaviour suite runs: a door, the node's over TCP or in HTTP requests, the node doors of three processes
- * over which a test's clients are spread, or an object of Cloudflare's runtime.
+ * over which a test's clients are spread, an object of Cloudflare's runtime, or one that is evicted at random.
  */
-export type Entrance = DoorName | 'tcp' | 'http' | 'cluster' | 'object';
+export type Entrance = DoorName | 'tcp' | 'http' | 'cluster' | 'object' | 'evicted';
 
 /**
  * The door at which the tests run that are now collected or executed: `each-door.ts` changes it. In all other files it is the
@@ -39,6 +39,9 @@ export let isHttpUnderTest = false;
 /** Whether the door is a Durable Object in `workerd`. */
 export let isObjectUnderTest = false;
 
+/** Whether the object loses its memory at random meanwhile. */
+export let isEvictedUnderTest = false;
+
 /**
  * The shortest wait of a lost connection's will: at the gateway door the handler of its DISCONNECT may still be
  * running. The tests start that door with less than its five seconds, which `packages/aws/test/timers/wills.test.ts`
@@ -52,6 +55,7 @@ export function goTo(entrance: Entrance): void {
   isClusterUnderTest = entrance === 'cluster';
   isTcpUnderTest = entrance === 'tcp';
   isHttpUnderTest = entrance === 'http';
-  isObjectUnderTest = entrance === 'object';
+  isEvictedUnderTest = entrance === 'evicted';
+  isObjectUnderTest = entrance === 'object' || isEvictedUnderTest;
   LOSS_GRACE_SECONDS = doorUnderTest !== 'gateway' ? 0 : process.env.APUS_TEST_URL ? 5 : 1;
 }

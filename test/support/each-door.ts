@@ -7,7 +7,7 @@ import { needs } from './skips.ts';
 
 const SUITE = fileURLToPath(new URL('../behaviour/', import.meta.url));
 
-const ENTRANCES = ['node', 'gateway', 'tcp', 'http', 'cluster', 'object'] as const;
+const ENTRANCES = ['node', 'gateway', 'tcp', 'http', 'cluster', 'object', 'evicted'] as const;
 
 const TITLES: Readonly<Record<Entrance, string>> = {
   node: 'at the node door',
@@ -16,6 +16,7 @@ const TITLES: Readonly<Record<Entrance, string>> = {
   http: 'in HTTP requests',
   cluster: 'over three processes of a cluster',
   object: 'in an object',
+  evicted: 'in an object that is evicted at random',
 };
 
 /**
@@ -102,7 +103,8 @@ function entrancesOf(name: string): readonly Entrance[] {
   if (asked) return [entranceOf(asked)];
   return ENTRANCES.filter((entrance) => {
     if (entrance === 'cluster') return runsInACluster(name);
-    if (entrance === 'object') return process.env.CI !== undefined && IN_AN_OBJECT.includes(name);
+    if (entrance === 'object' || entrance === 'evicted')
+      return process.env.CI !== undefined && IN_AN_OBJECT.includes(name);
     if (entrance === 'tcp') return process.env.CI !== undefined && !NOT_OVER_TCP.includes(name);
     return entrance !== 'http' || (process.env.CI !== undefined && IN_HTTP_REQUESTS.includes(name));
   });

@@ -30,6 +30,8 @@ export const LONGEST: readonly string[] = [
   'test/behaviour/presence.test.ts',
   'test/behaviour/streams-cut.test.ts',
   'test/faults/faults.test.ts',
+  'test/paho/node.test.ts',
+  'test/paho/object.test.ts',
 ];
 
 /**
@@ -40,6 +42,7 @@ export const WAITING: readonly string[] = [
   'test/bridges/',
   'test/cluster/',
   'test/behaviour/',
+  'test/paho/',
   'test/cloud/tenants.test.ts',
   'packages/cli/test/probe.test.ts',
 ];

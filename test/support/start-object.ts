@@ -13,7 +13,7 @@ import {
 } from '@apus/cloudflare/testing';
 import type { IdentityConfiguration } from '@apus/identity';
 import { Random } from '@apus/simulation';
-import type { Door } from './door.ts';
+import { type Door, isEvictedUnderTest } from './door.ts';
 import type { DoorOptions } from './start-door.ts';
 
 /** One `workerd` for all open doors of this process, and a server for the ports that are functions of the tests. */
@@ -22,11 +22,17 @@ interface Running {
   readonly server: Server;
 }
 
-/** `APUS_TEST_HIBERNATE=SEED`: the objects lose their memory at random while the tests run. */
-const SEED = process.env.APUS_TEST_HIBERNATE;
+/** Of the entrance `evicted`, where objects lose their memory at random while the tests run. */
+const SEED = Number(process.env.APUS_FAULT_SEED ?? 1);
 
 /** The longest time between two of them, in ms. */
 const AWAKE_MS = 300;
+
+/** Attempts to reset an object. The others let it sleep, which its sockets outlive. */
+const RESETS_SHARE = 1 / 3;
+
+/** How often objects of this process have lost their memory: with their sockets kept, or by a reset. */
+export const evictions = { hibernated: 0, reset: 0 };
 
 /** Its storage, for a door that is opened again. */
 let folder: string | undefined;
@@ -40,18 +46,20 @@ export async function openObjectDoor(options: DoorOptions): Promise<Door> {
   openDoors += 1;
   const name = nameOf(options);
   doors.set(name, options);
+  const isEvicted = isEvictedUnderTest;
   running ??= start();
   const { workerd } = await running;
   const base = `127.0.0.1:${workerd.port}/${name}`;
   const { identity, ...others } = options;
   const { given: configuration } = (identity ?? {}) as Partial<IdentityConfiguration>;
   const given = {
-    options: { ...others, ...(SEED !== undefined && { quietMs: 2 }), files: filesIn(configuration) },
+    options: { ...others, ...(isEvicted && { quietMs: 2 }), files: filesIn(configuration) },
     identity: configuration,
   };
   const body = JSON.stringify({ ...given, remote: remoteOf(name, options) }, asText);
   await fetch(`http://${base}/options`, { method: 'POST', body });
   const api = await openApi(`http://${base}`);
+  const endEvictions = isEvicted ? evictAtRandom(`http://${base}`) : undefined;
   return {
     name: 'object',
     url: `ws://${base}/mqtt`,
@@ -59,6 +67,7 @@ export async function openObjectDoor(options: DoorOptions): Promise<Door> {
     async stop() {
       api.closeAllConnections();
       api.close();
+      await endEvictions?.();
       await close(name, `http://${base}`);
     },
   };
@@ -116,19 +125,29 @@ async function start(): Promise<Running> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   folder ??= newFolder();
   const workerd = await startWorkerd((server.address() as AddressInfo).port, folder);
-  if (SEED !== undefined) void hibernate(workerd, new Random(Number(SEED)));
   return { workerd, server };
 }
 
-/** Takes the memory of one object after another, as long as there are doors. */
-async function hibernate({ port }: Workerd, random: Random): Promise<void> {
-  while (doors.size > 0) {
-    await new Promise((resolve) => setTimeout(resolve, random.next() * AWAKE_MS));
-    const names = [...doors.keys()];
-    const name = names[Math.floor(random.next() * names.length)];
-    // The last door may have closed, and `workerd` with it.
-    if (name !== undefined) await fetch(`http://127.0.0.1:${port}/${name}/evict/hibernate`).catch(() => {});
-  }
+/**
+ * Takes the memory of an object again and again: it sleeps, or it is reset while it has no socket. A reset ends sockets,
+ * and a test needs its own; `packages/cloudflare/test/kill.test.ts` has clients that come back. Returns how to end it.
+ */
+function evictAtRandom(url: string): () => Promise<void> {
+  const random = new Random(SEED);
+  let isOver = false;
+  const evicting = (async () => {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, random.next() * AWAKE_MS));
+      if (isOver) return;
+      const triesReset = random.next() < RESETS_SHARE;
+      if (triesReset && (await (await fetch(`${url}/reset`)).text()) === 'reset') evictions.reset += 1;
+      else if ((await fetch(`${url}/evict/hibernate`)).ok) evictions.hibernated += 1;
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await evicting;
+  };
 }
 
 function remoteOf(door: string, options: DoorOptions): RemotePorts {

@@ -1,6 +1,7 @@
 import { Alarm, type Timers } from './environment.ts';
 import { WAITING_BYTES_HIGH } from './limits.ts';
-import { bodyOf, byteAt, concat, typeOf } from './packet.ts';
+import { bodyOf, concat, typeOf } from './packet.ts';
+import { PacketSplitter } from './packet-splitter.ts';
 import * as PacketType from './packet-type.ts';
 import { mayPass } from './session-facts.ts';
 import type { GatewaySocket } from './web-socket.ts';
@@ -33,7 +34,8 @@ export class BinaryWire {
   #socket: GatewaySocket | undefined;
   #gathered: Uint8Array[] = [];
   #bytes = 0;
-  #hasConnack = false;
+  /** Until CONNACK: a server or a proxy may cut it into several messages. */
+  #splitter: PacketSplitter | undefined = new PacketSplitter();
 
   constructor(ports: BinaryPorts) {
     this.#ports = ports;
@@ -80,14 +82,17 @@ export class BinaryWire {
 
   receive(data: ArrayBuffer): void {
     const bytes = new Uint8Array(data);
-    const { connected, comeBack, deliver } = this.#ports;
-    if (!this.#hasConnack && typeOf(bytes) === PacketType.CONNACK) {
-      this.#hasConnack = true;
-      const code = byteAt(bytes, bodyOf(bytes) + 1);
-      if (code === 0) connected();
-      else if (mayPass(code)) comeBack();
-    }
-    deliver(bytes);
+    const packets = this.#splitter?.push(bytes) ?? [];
+    const connack = packets.find((packet) => typeOf(packet.bytes) === PacketType.CONNACK);
+    if (connack !== undefined) this.#answered(connack.bytes);
+    this.#ports.deliver(bytes);
+  }
+
+  #answered(connack: Uint8Array): void {
+    this.#splitter = undefined;
+    const code = connack[bodyOf(connack) + 1];
+    if (code === 0) this.#ports.connected();
+    else if (code !== undefined && mayPass(code)) this.#ports.comeBack();
   }
 
   stop(): void {

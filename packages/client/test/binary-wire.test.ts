@@ -75,6 +75,29 @@ describe('a server that chooses the subprotocol mqtt', () => {
     expect(harness.events).toEqual([]);
   });
 
+  test('tells of CONNACK when it is whole, in whatever messages it comes', async () => {
+    const refused = harness.bytes([{ cmd: 'connack', returnCode: 3, sessionPresent: false }]);
+    for (const byte of refused.subarray(0, -1)) await harness.say(Uint8Array.of(byte).buffer);
+    expect(harness.options).not.toMatchObject({ reconnectOnConnackError: true });
+    await harness.say(new Uint8Array(refused.subarray(-1)).buffer);
+    expect(harness.options).toMatchObject({ reconnectOnConnackError: true });
+    expect(harness.events).toEqual([]);
+  });
+
+  test('tells of an accepted CONNACK once, behind its last byte', async () => {
+    const accepted = harness.bytes([CONNACK]);
+    await harness.say(new Uint8Array(accepted.subarray(0, 2)).buffer);
+    expect(harness.events).toEqual([]);
+    await harness.say(new Uint8Array(accepted.subarray(2)).buffer);
+    expect(harness.events).toEqual([{ type: 'connected' }]);
+    expect(harness.topics).toEqual(['connack']);
+  });
+
+  test('is not connected by a CONNACK without a return code', async () => {
+    await harness.say(Uint8Array.of(0x20, 1, 0).buffer);
+    expect(harness.events).not.toContainEqual({ type: 'connected' });
+  });
+
   test('lets the library wait while the socket has much to send', async () => {
     await harness.say(messageOf(harness, CONNACK));
     harness.gateway.bufferedAmount = 100_000;

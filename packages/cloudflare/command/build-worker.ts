@@ -1,7 +1,25 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const STUB = fileURLToPath(new URL('../src/no-debug.cjs', import.meta.url));
+
+const DECODER = 'new TextDecoder()';
+
+/**
+ * The decoder of `msgpackr` drops U+FEFF at the beginning of a text: a session whose client identifier begins with it would
+ * be lost when the object wakes [MQTT-1.5.4-3]. In Node.js another decoder takes its place.
+ */
+const wholeTexts: Plugin = {
+  name: 'whole-texts',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]msgpackr[\\/]unpack\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      if (!source.includes(DECODER)) throw new Error(`${path} decodes texts in another way`);
+      return { contents: source.replace(DECODER, "new TextDecoder('utf-8', { ignoreBOM: true })") };
+    });
+  },
+};
 
 /**
  * Builds one module for Cloudflare's runtime.
@@ -33,6 +51,7 @@ export async function buildWorker(
       util: 'node:util',
       ...alias,
     },
+    plugins: [wholeTexts],
     external: ['node:*', 'workerd:*', 'cloudflare:*', 'lmdb'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire('/');" },
     legalComments: 'none',

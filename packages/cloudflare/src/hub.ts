@@ -9,7 +9,6 @@ import {
   type Ports,
 } from '@apus/broker';
 import {
-  type ApiSources,
   BanKeeper,
   createTrafficMeter,
   DELAYED_LIMITS,
@@ -25,11 +24,13 @@ import {
 import { type ComposedStores, composeStores, GatedWriter } from '@apus/store-disk';
 import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/store-memory';
 import { AlarmClock, awakeScheduler } from './alarm-clock.ts';
+import type { HubSources } from './api/facts.ts';
 import { HubApi } from './api/hub-api.ts';
 import type { ApiNote } from './front-note.ts';
 import type { HandshakeOptions } from './handshake.ts';
 import { HubDrops } from './hub-drops.ts';
 import { HubTimers } from './hub-timers.ts';
+import { HubUsage } from './hub-usage.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
@@ -64,6 +65,7 @@ export class Hub {
   readonly #bans: BanList;
   readonly #drops: HubDrops;
   readonly #rates: RateQuota;
+  readonly #usage: HubUsage;
   readonly #meter = createTrafficMeter();
   readonly #wokenAtMs: number;
   #api: HubApi | undefined;
@@ -115,9 +117,13 @@ export class Hub {
       ...{ clock: this.#alarm, log, connectTimeoutSeconds: limits.connectTimeoutSeconds },
       all: () => this.#links.all(),
     });
+    this.#usage = new HubUsage({
+      ...{ clock: this.#alarm, records, writer: this.#writer },
+      kept: () => this.#kept(),
+    });
     this.#links.open(saved, this.stores, {
       ...{ broker: this.broker, clock: this.#alarm, log, limits, memory, meter: this.#meter },
-      ...{ writer: this.#writer, rates: this.#rates },
+      ...{ writer: this.#writer, rates: this.#rates, usage: this.#usage },
       watch: (link) => this.#keepAlive.watch(link),
     });
     this.#timers.restore(this.stores.dueTimers, records);
@@ -200,7 +206,13 @@ export class Hub {
     };
   }
 
-  #sources(): ApiSources {
+  *#kept(): Generator<readonly [tenant: string, bytes: number]> {
+    const { sessions, retained } = this.stores;
+    for (const tenant of new Set([...sessions.holdings.tenants(), ...retained.tenants()]))
+      yield [tenant, retained.bytes(tenant) + this.#memory.queuedBytes(tenant)];
+  }
+
+  #sources(): HubSources {
     const { stores, broker } = this;
     const { log, streams, quotas, broker: options } = this.#resolved;
     const clock = this.#alarm;
@@ -213,6 +225,11 @@ export class Hub {
       payloads: undefined,
       planOf: () => undefined,
       uptimeMs: () => clock.now() - this.#wokenAtMs,
+      usage: (question) => this.#usage.report(question),
+      published: (tenant, payload) => {
+        this.#usage.add(tenant, { messagesIn: 1, bytesIn: payload.length });
+        this.#links.carryUsage();
+      },
       limits: { ...options.limits, connectionsMax: this.#resolved.limits.connectionsMax },
     };
   }
@@ -239,6 +256,7 @@ export class Hub {
   #settle(): void {
     this.#isScheduled = false;
     try {
+      this.#usage.settle();
       this.#writer.flush();
     } catch (error) {
       this.#resolved.log.error('commit-failed', { error: String(error) });

@@ -56,3 +56,12 @@ export const PING_APART_MS_MIN = 1_000;
 /** How late a silent client may be noticed: a quarter of its Keep Alive, between these. */
 export const KEEP_ALIVE_SLACK_MS_MIN = 250;
 export const KEEP_ALIVE_SLACK_MS_MAX = 15_000;
+
+/** Usage is written as a row at most so often while it changes, 4,400 rows a month. Sockets carry it meanwhile. */
+export const USAGE_ROW_MS = 600_000;
+
+/** The time of connections is counted so often while events come, or at once where somebody asks. */
+export const USAGE_LOOK_MS = 1_000;
+
+/** Rows of usage are kept for so long: 9,600 of a tenant, some 100 bytes each. */
+export const USAGE_DAYS_MAX = 400;

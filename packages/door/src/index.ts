@@ -85,3 +85,4 @@ export {
   meteredConnections,
   type TrafficMeter,
 } from './traffic-meter.ts';
+export { CountedUsage, type LinkTraffic, takeUsage, type Used } from './usage/link-usage.ts';

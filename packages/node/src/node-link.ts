@@ -14,11 +14,14 @@ import {
 import {
   ClientTopicAliases,
   CloseCode,
+  type CountedUsage,
   countSent,
   Inbound,
+  type LinkTraffic,
   TopicAliases,
   type TurnHandlers,
   Turns,
+  type Used,
 } from '@apus/door';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import { atHome } from './at-home.ts';
@@ -31,7 +34,6 @@ import { type Charged, LinkRate } from './quotas/link-rate.ts';
 import { type Reader, Reading } from './reading.ts';
 import { TcpStream } from './tcp-stream.ts';
 import type { Transport, Wire } from './transport.ts';
-import type { CountedUsage, LinkTraffic, Used } from './usage/link-usage.ts';
 import type { FrameViolation } from './web-socket/frame-violation.ts';
 import { WebSocket, type WebSocketHandler } from './web-socket/web-socket.ts';
 

@@ -101,11 +101,14 @@ const CONNECTS = [
     const client = await world.connectKept();
     return () => client.subscribe(TOPIC, 1);
   }),
+  // Another client stays: the last one of a hub leaves its usage in a row.
   operation('DISCONNECT', async (world) => {
+    await world.connect();
     const [client] = (await subscribers(world, 1)) as [BenchClient];
     return () => client.disconnect();
   }),
   operation('DISCONNECT, kept', async (world) => {
+    await world.connect();
     const [client] = (await subscribers(world, 1, true)) as [BenchClient];
     return () => client.disconnect();
   }),

@@ -1,15 +1,22 @@
 import { ApiProblem, type Facts, type Observed } from '@apus/api';
+import type { UsageLine, UsageQuestion } from '@apus/broker';
 import { type ApiSources, heldFacts, slowest } from '@apus/door';
 
 const NO_REGISTER = 'An object keeps no register of tenants: each tenant has an object of its own.';
 const NO_USERS = 'The users of an object are deployed with it: change them there, and deploy again.';
-const NO_USAGE = 'An object counts no usage yet.';
 const NO_HISTORY = 'An object keeps no history: it forgets everything but its records while it sleeps.';
 const NO_BREAKER = 'An object has no breaker: quotas bound its clients.';
 const NO_TOPICS = 'No topics are described in an object.';
 
+/** Everything that a hub answers from. */
+export interface HubSources extends ApiSources {
+  usage(question: UsageQuestion): readonly UsageLine[];
+  /** A message of a backend. */
+  published(tenant: string, payload: Uint8Array): void;
+}
+
 /** What a hub can answer. Counts begin anew when the object has slept. */
-export function hubFacts(sources: ApiSources): Facts {
+export function hubFacts(sources: HubSources): Facts {
   const observed: Observed = {
     slowest: (tenant, limit) => slowest(sources, tenant, limit),
     dropping: (tenant, limit) => sources.drops.most(tenant, limit),
@@ -21,7 +28,7 @@ export function hubFacts(sources: ApiSources): Facts {
     register: () => refuse('NOT_FOUND', NO_REGISTER),
     tenants: () => refuse('NOT_FOUND', NO_REGISTER),
     users: () => refuse('NOT_SUPPORTED', NO_USERS),
-    usage: () => refuse('NOT_SUPPORTED', NO_USAGE),
+    usage: (question) => sources.usage(question),
     bridges: () => [],
     rules: () => ({ data: [] }),
     letters: () => undefined,

@@ -10,7 +10,6 @@ import {
 } from '@apus/broker';
 import {
   type ApiAnswer,
-  type ApiSources,
   answerHere,
   BULK_PATH,
   createPublishEndpoint,
@@ -30,17 +29,17 @@ import {
 } from '@apus/door';
 import { everythingAllowed } from '../access.ts';
 import type { ApiNote } from '../front-note.ts';
-import { hubFacts } from './facts.ts';
+import { type HubSources, hubFacts } from './facts.ts';
 
 /** The HTTP API of a hub: the operations of `/api/v5` for operators; publishing and reading for keys of backends. */
 export class HubApi {
-  readonly #sources: ApiSources;
+  readonly #sources: HubSources;
   readonly #bans: Bans;
   readonly #log: Log;
   readonly #facts: ReturnType<typeof hubFacts>;
   readonly #readings: RequestLimiter;
 
-  constructor(sources: ApiSources, bans: Bans, log: Log) {
+  constructor(sources: HubSources, bans: Bans, log: Log) {
     this.#sources = sources;
     this.#bans = bans;
     this.#log = log;
@@ -106,12 +105,12 @@ export class HubApi {
   }
 
   #endpoint(caller: Identity, authorizer: Authorizer): ReturnType<typeof createPublishEndpoint> {
-    const { broker, limits } = this.#sources;
+    const { broker, limits, published } = this.#sources;
     return createPublishEndpoint({
       authenticate: () => caller,
       authorizer,
       limits: { topicLevelsMax: limits.topicLevelsMax, publishBytesMax: limits.maximumPacketSize },
-      publish: publishHere(broker),
+      publish: publishHere(broker, ({ tenant, payload }) => published(tenant, payload)),
     });
   }
 }

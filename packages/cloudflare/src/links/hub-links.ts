@@ -1,8 +1,9 @@
-import type { Connection, ConnectionId, LinkState, Peer } from '@apus/broker';
+import type { ConnectionId, LinkState, Peer } from '@apus/broker';
 import { CloseCode } from '@apus/door';
 import { addressGroup, Crowd } from '@apus/identity';
 import { ReasonCode } from '@apus/mqtt';
 import type { ComposedStores, LivingConnection, Writer } from '@apus/store-disk';
+import type { HubUsage } from '../hub-usage.ts';
 import { SAVES_AT_ONCE_MAX, SLOW_LOOK_MS, UNREAD_LOOK_BYTES } from '../limits.ts';
 import type { ObjectSocket } from '../platform.ts';
 import { type Records, spilledKey } from '../storage/records.ts';
@@ -15,10 +16,12 @@ import {
   type SocketNote,
   unpackLink,
 } from '../storage/saved-link.ts';
+import { isUnfinished, nameOf, stateWith } from '../storage/saved-state.ts';
 import { type LinkContext, ObjectLink } from './object-link.ts';
 
 type OpenContext = Omit<LinkContext, 'sends' | 'changed' | 'slow' | 'ended'> & {
   readonly writer: Writer;
+  readonly usage: HubUsage;
   /** The link is new, or has another Keep Alive. */
   watch(link: ObjectLink): void;
 };
@@ -86,6 +89,7 @@ export class HubLinks {
   #stores: ComposedStores | undefined;
   #writer: Writer | undefined;
   #context: LinkContext | undefined;
+  #usage: HubUsage | undefined;
   #watch: (link: ObjectLink) => void = () => {};
 
   constructor(records: Records, work: Work) {
@@ -154,9 +158,11 @@ export class HubLinks {
   }
 
   /** The stores have been read: the links go on. */
-  open(found: readonly Found[], stores: ComposedStores, { watch, writer, ...context }: OpenContext): void {
+  open(found: readonly Found[], stores: ComposedStores, given: OpenContext): void {
+    const { watch, writer, usage, ...context } = given;
     this.#stores = stores;
     this.#writer = writer;
+    this.#usage = usage;
     this.#watch = watch;
     this.#context = {
       ...context,
@@ -164,11 +170,17 @@ export class HubLinks {
       changed: (link) => {
         this.#unsaved.add(link);
         this.#sends(link);
+        if (link.tenant === undefined && link.state.phase === 'connected')
+          usage.opened(link, link.state.connection.session.tenant);
       },
       slow: (link) => this.#lookLater(link),
       ended: (link) => this.#ended(link),
     };
     for (const { socket, saved } of found) this.#goOn(socket, saved, stores, this.#context);
+    usage.restore(
+      [...this.#found.values()].map((saved) => saved.usage),
+      this.#links.values(),
+    );
     this.#found.clear();
     // Rows of connections that are gone.
     for (const id of this.#spilled.keys()) if (!this.#links.has(id)) this.#dropSpilled(id);
@@ -199,7 +211,11 @@ export class HubLinks {
   flush(): void {
     const sending = [...this.#sending];
     this.#sending.clear();
-    for (const link of sending) this.#sentBytes += link.flush();
+    for (const link of sending) {
+      this.#sentBytes += link.flush();
+      this.#usage?.count(link);
+    }
+    if (this.#unsaved.size === 0 && this.#usage?.isCarried === false) this.carryUsage();
     if (this.#unsaved.size > 0) this.#saveChanged();
     if (this.#sentBytes >= UNREAD_LOOK_BYTES) this.#lookAtUnread();
   }
@@ -227,6 +243,7 @@ export class HubLinks {
       return;
     }
     const link = new ObjectLink(context, socket, { ...saved, state });
+    if (state.phase === 'connected') link.tenant = state.connection.session.tenant;
     this.#add(link);
     this.#name(link);
     if (saved.readers.length > 0 || isUnfinished(state)) link.wake(saved.readers);
@@ -260,6 +277,7 @@ export class HubLinks {
   }
 
   #ended(link: ObjectLink): void {
+    this.#usage?.ended(link);
     this.#forget(link);
     this.#bySocket.delete(link.socket);
     this.#slow.delete(link);
@@ -268,7 +286,15 @@ export class HubLinks {
     if (link.passingNumber !== undefined) this.#byNumber.delete(link.passingNumber);
     this.#dropSpilled(link.id);
     noteOn(link.socket, { id: link.id, isClosed: true });
+    this.carryUsage();
     this.#work.settle();
+  }
+
+  /** The usage of the hub goes along with some socket; where there is none, into a row. */
+  carryUsage(): void {
+    const [link] = this.#links.values();
+    if (link === undefined) this.#usage?.store();
+    else this.#unsaved.add(link);
   }
 
   #saveChanged(): void {
@@ -318,6 +344,7 @@ export class HubLinks {
       ...link.saved,
       progress: session && queues.progressOf(session),
       records: link.passingNumber === undefined ? [] : this.#records.passing(link.passingNumber),
+      usage: this.#usage?.note,
     });
     if (bytes.length > this.#work.limits.attachmentBytesMax) {
       this.#spill(link, bytes);
@@ -363,27 +390,6 @@ export class HubLinks {
     for (const link of slow) if (!link.looked()) this.#lookLater(link);
   }
 }
-
-/** Work waits that a turn, or a client that did not read, has put off. */
-function isUnfinished(state: LinkState): boolean {
-  return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
-}
-
-type SessionOf = (tenant: string, clientId: string) => Connection['session'] | undefined;
-
-/** The state with another session; undefined if there is none. */
-function stateWith(state: LinkState, sessionOf: SessionOf): LinkState | undefined {
-  if (state.phase !== 'connected') return state;
-  const { tenant, clientId } = state.connection.session;
-  const session = sessionOf(tenant, clientId);
-  return session && { ...state, connection: { ...state.connection, session } };
-}
-
-/** A session as it is saved. */
-const nameOf: SessionOf = (tenant, clientId) => ({
-  ...{ tenant, clientId },
-  ...{ key: '', incarnation: '', attachment: undefined },
-});
 
 function stores(opened: ComposedStores | undefined): ComposedStores {
   if (opened === undefined) throw new Error('the hub is not open');

@@ -16,6 +16,7 @@ import {
   type BufferedLink,
   ClientTopicAliases,
   CloseCode,
+  type CountedUsage,
   countSent,
   Inbound,
   type RateQuota,
@@ -70,6 +71,9 @@ export class ObjectLink implements Link, BufferedLink, Charged, TurnHandlers {
   readonly socket: ObjectSocket;
   /** Of its session, if that ends with it. */
   passingNumber: number | undefined;
+  /** Of its usage. */
+  tenant: string | undefined;
+  counted: CountedUsage | undefined;
   readonly traffic = {
     ...{ receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentQos1: 0, sentQos2: 0, sentBytes: 0 },
   };
@@ -169,7 +173,7 @@ export class ObjectLink implements Link, BufferedLink, Charged, TurnHandlers {
   }
 
   /** What the link's own memory holds, to be saved, beside the facts of its connection. */
-  get saved(): Omit<SavedLink, keyof SavedFacts | 'progress' | 'records'> {
+  get saved(): Omit<SavedLink, keyof SavedFacts | 'progress' | 'records' | 'usage'> {
     return {
       lastPacketAtMs: this.#lastPacketAtMs,
       aliases: this.#inboundAliases?.entries() ?? [],

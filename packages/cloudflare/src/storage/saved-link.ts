@@ -1,6 +1,7 @@
 import type { Attachment, LinkState, Peer, SavedReader } from '@apus/broker';
 import type { WindowProgress } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
+import type { UsageNote } from '../hub-usage.ts';
 import type { ObjectSocket } from '../platform.ts';
 import type { PassingRecord } from './records.ts';
 
@@ -21,6 +22,8 @@ export interface SavedLink {
   readonly unfinished: Uint8Array;
   /** The records of its session, which ends with it. */
   readonly records: readonly PassingRecord[];
+  /** Of the hub, when the link was saved. */
+  readonly usage: UsageNote | undefined;
 }
 
 /** What a socket carries: the link, or where the rows of it are. */
@@ -43,15 +46,16 @@ export function packFacts({ id, peer, openedAtMs, state, attachment }: SavedFact
 
 /** A copy: with a view an attachment would get the whole buffer behind it, and refuse it. */
 export function packLink(facts: Uint8Array, rest: Omit<SavedLink, keyof SavedFacts>): Uint8Array {
-  const { lastPacketAtMs, progress, aliases, readers, unfinished, records } = rest;
+  const { lastPacketAtMs, progress, aliases, readers, unfinished, records, usage } = rest;
   // Without the names of the fields: the end of each event waits for this.
-  const fields = [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records];
+  const fields = [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records, usage];
   return new Uint8Array(packr.pack(fields));
 }
 
 export function unpackLink(bytes: Uint8Array): SavedLink {
-  const [facts, lastPacketAtMs, progress, aliases, readers, unfinished, records] = packr.unpack(bytes);
-  const rest = { lastPacketAtMs, progress, aliases, readers, unfinished, records };
+  const [facts, ...fields] = packr.unpack(bytes);
+  const [lastPacketAtMs, progress, aliases, readers, unfinished, records, usage] = fields;
+  const rest = { lastPacketAtMs, progress, aliases, readers, unfinished, records, usage };
   return { ...packr.unpack(facts), ...rest };
 }
 

@@ -23,16 +23,32 @@ interface Given {
   readonly remote: RemotePorts;
 }
 
+/** Why an object was reset. */
+const RESET = 'the test resets this object';
+
 /** A hub whose options come in a first request, for tests. They are stored, as a hub's environment is. */
 export class TestHub extends HubObject {
+  readonly #object: ObjectState;
   readonly #storage: ObjectState['storage'];
+  /** Requests that are not answered yet. */
+  #asked = 0;
 
   constructor(state: ObjectState, environment: Environment) {
     super(state, () => optionsOf(state, environment));
+    this.#object = state;
     this.#storage = state.storage;
   }
 
   override async fetch(request: Request): Promise<Response> {
+    this.#asked += 1;
+    try {
+      return await this.#answer(request);
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+
+  async #answer(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     const [, , root] = pathname.split('/');
     if (root === 'mqtt') {
@@ -43,10 +59,17 @@ export class TestHub extends HubObject {
     }
     if (root === 'api') return await this.hub.answer(...apiCall(request));
     if (pathname === '/awake') return new Response('awake');
+    if (pathname === '/reset') return this.#reset();
     this.#storage.sql.exec('CREATE TABLE IF NOT EXISTS given (v TEXT)');
     this.#storage.sql.exec('DELETE FROM given');
     this.#storage.sql.exec('INSERT INTO given VALUES (?)', await request.text());
     return new Response('ok');
+  }
+
+  /** Begins anew from the rows on the disk, unless somebody would lose a socket or an answer. */
+  #reset(): Response {
+    if (this.#object.getWebSockets().length === 0 && this.#asked === 1) this.#object.abort(RESET);
+    return new Response('busy');
   }
 }
 
@@ -82,6 +105,27 @@ export default {
       await unsafe.evict(stub, { webSockets });
       return new Response('ok');
     }
-    return await stub.fetch(request);
+    if (what === 'reset') return await resetOf(stub);
+    const again = request.clone();
+    try {
+      return await stub.fetch(request);
+    } catch (error) {
+      if (!isReset(error)) throw error;
+      // It came while the object was reset, which had not seen it.
+      return await HUB.get(HUB.idFromName(name)).fetch(again);
+    }
   },
 };
+
+async function resetOf(stub: Stub): Promise<Response> {
+  try {
+    return await stub.fetch('http://hub/reset');
+  } catch (error) {
+    if (!isReset(error)) throw error;
+    return new Response('reset');
+  }
+}
+
+function isReset(error: unknown): boolean {
+  return String(error).includes(RESET);
+}

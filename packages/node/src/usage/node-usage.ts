@@ -12,11 +12,10 @@ import {
   usageHour,
   usageReport,
 } from '@apus/broker';
-import type { Scheduler } from '@apus/door';
+import { type Scheduler, takeUsage } from '@apus/door';
 import type { Links } from '../links.ts';
 import type { NodeLink } from '../node-link.ts';
 import type { LocalStores } from '../stores.ts';
-import { takeUsage } from './link-usage.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 /** A process that dies loses the usage of this time at most. */
