@@ -11,12 +11,15 @@ export function CloseDetails({ close }: { readonly close: () => void }) {
     close();
   };
   useEffect(() => {
-    const pressed = ({ key, target, defaultPrevented }: KeyboardEvent): void => {
-      const isInside = target instanceof Node && button.current?.closest('aside')?.contains(target) === true;
-      if (key === 'Escape' && isInside && !defaultPrevented) leave();
+    const pressed = ({ key, target }: KeyboardEvent): void => {
+      if (key !== 'Escape' || !(target instanceof Element)) return;
+      // The first Escape closes the list of an open field.
+      if (target.matches('[role="combobox"][aria-controls]')) return;
+      if (button.current?.closest('aside')?.contains(target)) leave();
     };
-    document.addEventListener('keydown', pressed);
-    return () => document.removeEventListener('keydown', pressed);
+    // While it goes down: afterwards such a list is closed already.
+    document.addEventListener('keydown', pressed, true);
+    return () => document.removeEventListener('keydown', pressed, true);
   });
   return (
     <IconButton ref={button} label="Close the details" onClick={leave}>
