@@ -14,18 +14,13 @@ export function CommandPalette({ close }: { readonly close: () => void }) {
   const { setColorScheme } = useMantineColorScheme();
   const [sought, setSought] = useState('');
   const [wanted, setWanted] = useState(0);
-  const before = useRef(document.activeElement);
   const commands = useMemo(() => commandsNow(setColorScheme), [setColorScheme]);
   const fitting = useMemo(() => fittingCommands(commands, sought), [commands, sought]);
   const shown = fitting.slice(0, SHOWN_MAX);
   const active = Math.min(wanted, shown.length - 1);
-  const leave = (): void => {
-    close();
-    if (before.current instanceof HTMLElement) before.current.focus();
-  };
   const run = (command: Command | undefined): void => {
     if (command === undefined) return;
-    leave();
+    close();
     command.run();
   };
   const pressed = (event: KeyboardEvent): void => {
@@ -36,7 +31,7 @@ export function CommandPalette({ close }: { readonly close: () => void }) {
     event.preventDefault();
   };
   return (
-    <Modal.Root opened onClose={leave} padding={0} size={560} yOffset="12vh">
+    <Modal.Root opened onClose={close} padding={0} size={560} yOffset="12vh">
       <Modal.Overlay />
       <Modal.Content aria-label="Commands">
         <TextInput

@@ -13,6 +13,7 @@ import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 import { appWords } from './strings.ts';
 import { OVERLAYS_ID } from './theme.ts';
+import { useDialogFocus } from './use-dialog-focus.ts';
 import { useStorageTrouble } from './use-storage-trouble.ts';
 import { ViewBoundary } from './view-boundary.tsx';
 import { preload, VIEWS } from './views.ts';
@@ -33,6 +34,7 @@ export function Shell() {
   const profile = useActiveProfile();
   const view = VIEWS.find(({ id }) => id === viewId);
   useShortcuts();
+  useDialogFocus();
   useStorageTrouble();
   useEffect(() => (isReady ? preload(DIALOG_LOADS, isMessageShown) : undefined), [isReady, isMessageShown]);
   useEffect(() => {

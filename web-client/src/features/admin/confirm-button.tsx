@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { Refusal } from './refusal.tsx';
 import { useAction } from './use-action.ts';
 
@@ -17,6 +17,14 @@ interface ConfirmButtonProps {
 export function ConfirmButton({ label, short, question, act, done }: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
   const { error, isBusy, run } = useAction();
+  const button = useRef<HTMLButtonElement>(null);
+  // The row disappears with what was removed: its table gets the focus.
+  useLayoutEffect(() => {
+    const { current } = button;
+    return () => {
+      if (document.activeElement === current) current?.closest<HTMLElement>('[tabindex="0"]')?.focus();
+    };
+  }, []);
   const close = (): void => setAsking(false);
   const confirm = async (): Promise<void> => {
     await act();
@@ -25,7 +33,13 @@ export function ConfirmButton({ label, short, question, act, done }: ConfirmButt
   };
   return (
     <>
-      <Button variant="default" size="compact-xs" aria-label={label} onClick={() => setAsking(true)}>
+      <Button
+        ref={button}
+        variant="default"
+        size="compact-xs"
+        aria-label={label}
+        onClick={() => setAsking(true)}
+      >
         {short}
       </Button>
       <Modal opened={isAsking} onClose={close} title={label}>

@@ -1,11 +1,12 @@
 import { Badge, Group, ScrollArea, Tabs, Text } from '@mantine/core';
-import { IconArrowBack, IconEdit, IconFilter, IconX } from '@tabler/icons-react';
+import { IconArrowBack, IconEdit, IconFilter } from '@tabler/icons-react';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { connections } from '../../state/connections.ts';
 import { useConnection } from '../../state/hooks.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { AfterPaint } from '../../ui/after-paint.tsx';
+import { CloseDetails } from '../../ui/close-details.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -54,9 +55,7 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
             <IconArrowBack {...ICON} />
           </IconButton>
         )}
-        <IconButton label="Close the details" onClick={close}>
-          <IconX {...ICON} />
-        </IconButton>
+        <CloseDetails close={close} />
       </Group>
       <Group gap={6} px={10} pb={6}>
         <Badge variant="default">{message.direction === 'received' ? 'received' : 'published'}</Badge>

@@ -3,7 +3,7 @@ import { Suspense, useEffect, useState } from 'react';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { isRecording } from '../../state/recording-ids.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { provideShortcut } from '../../ui/shortcut-actions.ts';
+import { provideShortcut, runNextShortcut } from '../../ui/shortcut-actions.ts';
 import { PublishPanel } from '../publish/folded-publish.tsx';
 import { SubscriptionPanel } from '../subscriptions/subscription-panel.tsx';
 import { ConnectionMessages } from './connection-messages.tsx';
@@ -12,6 +12,10 @@ import { messagesWords } from './strings.ts';
 
 const PANES = ['subscriptions', 'messages', 'publish'] as const;
 
+/** The part in which an action moves the focus: its key opens that part first. */
+const PANE_OF = { subscribe: 'subscriptions', filter: 'messages', publish: 'publish' } as const;
+const ACTIONS = ['subscribe', 'filter', 'publish'] as const;
+
 interface NarrowMessagesProps {
   readonly profile: ConnectionProfile;
 }
@@ -19,10 +23,17 @@ interface NarrowMessagesProps {
 /** On a phone: one part at a time. */
 export function NarrowMessages({ profile }: NarrowMessagesProps) {
   const [pane, setPane] = useState<(typeof PANES)[number]>('messages');
-  useEffect(
-    () => (pane === 'publish' ? undefined : provideShortcut('publish', () => setPane('publish'))),
-    [pane],
-  );
+  useEffect(() => {
+    const stops = ACTIONS.filter((action) => PANE_OF[action] !== pane).map((action) =>
+      provideShortcut(action, () => {
+        setPane(PANE_OF[action]);
+        runNextShortcut(action);
+      }),
+    );
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [pane]);
   return (
     <div className={classes.narrow}>
       <div className={classes.tabs} hidden={isRecording(profile.id)}>

@@ -7,13 +7,13 @@ import {
   IconList,
   IconRss,
   IconSend2,
-  IconX,
 } from '@tabler/icons-react';
 import { useState } from 'react';
 import { newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, LiveConnection } from '../../engine/types.ts';
 import { setSubscriptions } from '../../state/profiles.ts';
 import { openView } from '../../state/routes.ts';
+import { CloseDetails } from '../../ui/close-details.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatCount, formatTime, plural } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -57,9 +57,7 @@ export function TopicDetails({ connection, profile, tree, node, close }: TopicDe
           <IconSend2 {...ICON} />
         </IconButton>
         <TopicMenu profile={profile} node={node} />
-        <IconButton label="Close the details" onClick={close}>
-          <IconX {...ICON} />
-        </IconButton>
+        <CloseDetails close={close} />
       </Group>
       <Facts node={node} />
       <div className={classes.payload}>

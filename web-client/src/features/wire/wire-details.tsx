@@ -1,8 +1,7 @@
 import { Group, ScrollArea, Text } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
 import type { LoggedFrame } from '../../engine/types.ts';
+import { CloseDetails } from '../../ui/close-details.tsx';
 import { formatBytes, formatCount, plural } from '../../ui/format.ts';
-import { IconButton } from '../../ui/icon-button.tsx';
 import { PacketInspector } from '../../ui/packet-inspector.tsx';
 import { savingOfFrame, usdOfMessages } from './savings.ts';
 import { wireWords } from './strings.ts';
@@ -32,9 +31,7 @@ export function WireDetails({ row, protocolVersion, isGateway, close }: WireDeta
             {direction === 'out' ? 'client to server' : 'server to client'}
           </Text>
         )}
-        <IconButton label="Close the details" onClick={close}>
-          <IconX size={16} stroke={1.5} />
-        </IconButton>
+        <CloseDetails close={close} />
       </Group>
       {isFrame && <FrameFacts frame={frame} />}
       {!isFrame && isGateway && (
