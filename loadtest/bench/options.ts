@@ -15,6 +15,8 @@ export interface BenchOptions {
   /** Each case runs over each of them. */
   readonly wires: readonly WireName[];
   readonly rounds: number;
+  /** How often each case goes round the brokers in a round. */
+  readonly turns: number;
   /** How long messages are published in each case. */
   readonly seconds: number;
   /** No round begins that would end later, and no case begins after that time. */
@@ -39,6 +41,7 @@ const FLAGS = {
   cases: { type: 'string' },
   wires: { type: 'string' },
   rounds: { type: 'string' },
+  turns: { type: 'string' },
   seconds: { type: 'string' },
   minutes: { type: 'string' },
   processes: { type: 'string' },
@@ -60,6 +63,7 @@ Usage: npm run bench -- [FLAGS]
                      ${namesOf(SUITE)}; suite: all eight.
   --wires A,B        Of ${namesOf(WIRES)}: each case over each of them. TLS needs openssl. Default: ws.
   --rounds N         Rounds, of which medians are taken. Default: 3.
+  --turns N          How often each case goes round the brokers in a round: neighbours in time are compared. Default: 1.
   --seconds N        How long messages are published in each case. Default: 3.
   --minutes N        No round is begun that would end later, and no case after that time. Default: 15.
   --processes N      Processes of the generator. Default: one less than there are cores.
@@ -94,6 +98,7 @@ export function optionsFrom(args: readonly string[], cores: number): BenchOption
     cases,
     wires,
     rounds: number('rounds', values.rounds, 1, 20) ?? (isQuick ? 1 : 3),
+    turns: number('turns', values.turns, 1, 50) ?? 1,
     seconds: number('seconds', values.seconds, 0.5, 60) ?? (isQuick ? 1.5 : 3),
     minutesMax: number('minutes', values.minutes, 1, 240) ?? (isQuick ? 3 : 15),
     processes: number('processes', values.processes, 1, 16) ?? Math.max(1, cores - 1),

@@ -21,16 +21,25 @@ export class Results {
   }
 
   /**
-   * By what factor Apus is better than the other broker in a figure, by medians: above 1 Apus is better, whichever
-   * direction is better. Undefined if one of them has no figure.
+   * By what factor Apus is better than the other broker in a figure: above 1 Apus is better, whichever direction is
+   * better. It is the median over pairs of samples that were measured one after the other, since a machine is faster in
+   * one minute than in the next. Undefined if one of them has no figure.
    */
   advantage(given: WiredCase, ours: BrokerKind, other: BrokerKind, figure: Figure): number | undefined {
-    return better(this.spread(given, ours, figure), this.spread(given, other, figure), figure);
+    const theirs = this.of(given, other);
+    const ratios = this.of(given, ours).flatMap((sample, at) => {
+      const neighbour = theirs[at];
+      return neighbour === undefined
+        ? []
+        : (ratio(figure.read(sample), figure.read(neighbour), figure) ?? []);
+    });
+    return spreadOf(ratios)?.median;
   }
 
   /** By what factor a broker is better over one wire than over another, in the same way. */
   wireAdvantage(given: WiredCase, other: WiredCase, broker: BrokerKind, figure: Figure): number | undefined {
-    return better(this.spread(given, broker, figure), this.spread(other, broker, figure), figure);
+    const [mine, others] = [given, other].map((each) => this.spread(each, broker, figure)?.median);
+    return ratio(mine, others, figure);
   }
 
   /** A plain object, for a file. */
@@ -43,13 +52,13 @@ function keyOf({ name, wire }: WiredCase, broker: BrokerKind): string {
   return `${name} ${wire} ${broker.name}`;
 }
 
-function better(
-  mine: Spread | undefined,
-  other: Spread | undefined,
+function ratio(
+  mine: number | undefined,
+  other: number | undefined,
   { isLessBetter }: Figure,
 ): number | undefined {
-  if (mine === undefined || other === undefined || mine.median <= 0 || other.median <= 0) return undefined;
-  return isLessBetter ? other.median / mine.median : mine.median / other.median;
+  if (mine === undefined || other === undefined || mine <= 0 || other <= 0) return undefined;
+  return isLessBetter ? other / mine : mine / other;
 }
 
 /** Something that is compared. */

@@ -29,6 +29,7 @@ export interface RoundOptions {
   readonly contenders: readonly Contender[];
   readonly cases: readonly WiredCase[];
   readonly wires: readonly WireName[];
+  readonly turns: number;
   /** For TLS. */
   readonly certificate: Certificate | undefined;
   readonly seconds: number;
@@ -52,7 +53,7 @@ interface Running extends Contender {
 
 /**
  * Starts every broker, once for each wire, takes each case through all of them in turn, and stops them. The broker that begins changes from
- * case to case and round to round, so that no broker always follows the same neighbour.
+ * case to case, turn to turn and round to round, so that no broker always follows the same neighbour.
  */
 export async function playRound(round: number, options: RoundOptions): Promise<void> {
   const running: Running[] = [];
@@ -66,10 +67,12 @@ export async function playRound(round: number, options: RoundOptions): Promise<v
     for (const each of running) await warmUp(each, options);
     for (const [index, given] of options.cases.entries()) {
       const overWire = running.filter(({ wire }) => wire === given.wire);
-      for (const each of rotated(overWire, index + round)) {
-        if (options.stop.aborted || performance.now() > options.untilMs) return;
-        if (given.needsSharedSubscriptions && !each.kind.hasSharedSubscriptions) continue;
-        await playOne(given, each, options, true);
+      for (let turn = 0; turn < options.turns; turn += 1) {
+        for (const each of rotated(overWire, index + round + turn)) {
+          if (options.stop.aborted || performance.now() > options.untilMs) return;
+          if (given.needsSharedSubscriptions && !each.kind.hasSharedSubscriptions) continue;
+          await playOne(given, each, options, true);
+        }
       }
     }
   } finally {

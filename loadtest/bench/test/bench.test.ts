@@ -80,6 +80,19 @@ describe('the comparison', () => {
     expect(results.advantage(caseOf('p2p'), broker('apus'), broker('aedes'), perCpuSecond)).toBeUndefined();
   });
 
+  it('is of neighbours in time, as a machine is faster in one minute than in the next', () => {
+    const results = new Results();
+    const add = (name: string, rates: readonly number[]) => {
+      for (const rate of rates)
+        results.add(caseOf('shared'), broker(name), { ...SAMPLE, deliveriesPerCpuSecond: rate });
+    };
+    add('apus', [1_000, 8_000, 3_000]);
+    add('mosquitto', [500, 4_000, 6_000]);
+    const [perCpuSecond] = COMPARED.saturated;
+    if (perCpuSecond === undefined) throw new Error('there is no figure');
+    expect(results.advantage(caseOf('shared'), broker('apus'), broker('mosquitto'), perCpuSecond)).toBe(2);
+  });
+
   it('is a table of ratios, and then one for each case with medians, spreads, loss and missing features', () => {
     const results = new Results();
     const add = (name: string, rate: number, more: Partial<Sample> = {}) =>

@@ -87,6 +87,7 @@ describe('a round', () => {
       cases: [],
       wires: ['ws', 'tcp', 'tls'],
       certificate: undefined,
+      turns: 1,
       seconds: 1,
       scale: 1,
       processes: 1,

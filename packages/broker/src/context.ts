@@ -1,3 +1,4 @@
+import type { ConnackProperties } from '@apus/mqtt';
 import type { ShareRotation } from './deliver/share.ts';
 import type { BrokerLimits, BrokerOptions } from './model/limits.ts';
 import type { EventClock } from './model/message-clock.ts';
@@ -10,4 +11,5 @@ export interface Context {
   readonly limits: BrokerLimits;
   readonly messageClock: EventClock;
   readonly shareRotation: ShareRotation;
+  readonly connackProperties: Readonly<ConnackProperties>;
 }

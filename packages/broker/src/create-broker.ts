@@ -1,6 +1,7 @@
 import { type Packet, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
 import type { Broker, PublishReceipt, PublishRequest } from './broker.ts';
 import { continueAuthentication, reauthenticate } from './connect/authenticate.ts';
+import { connackPropertiesOfAll } from './connect/connack.ts';
 import { connect } from './connect/connect.ts';
 import { IDENTITY_EXPIRED, recheck } from './connect/renew.ts';
 import type { Context } from './context.ts';
@@ -57,6 +58,7 @@ export function createBroker(
     ports,
     options,
     limits: options.limits,
+    connackProperties: connackPropertiesOfAll(options.limits, ports),
     ...state,
     messageClock: new EventClock(state.messageClock, ports),
   };

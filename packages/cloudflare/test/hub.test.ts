@@ -1,3 +1,4 @@
+import { PacketDecoder, Violation } from '@apus/mqtt';
 import mqttPacket from 'mqtt-packet';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { awakeScheduler } from '../src/alarm-clock.ts';
@@ -128,4 +129,30 @@ it('saves a link as bytes of its own: an attachment takes the whole buffer behin
   expect(bytes.buffer.byteLength).toBe(bytes.length);
   packLink(packFacts({ ...link, id: 'b' }), link);
   expect(unpackLink(bytes)).toMatchObject({ id: 'a', unfinished: link.unfinished });
+});
+
+it('sends a history that is larger than its memory whole and in order, also when it has slept', async () => {
+  const object = new SimulatedObject();
+  const [count, memoryBytesMax] = [900, 256 * 1024];
+  const streams = [{ name: 's', topicFilter: 's/#', messagesMax: count }];
+  const { hub, socket } = await connected(object, { streams, memoryBytesMax });
+  for (let number = 1; number <= count; number += 1) {
+    const payload = `${number}`.padEnd(1_000);
+    hub.received(socket, bytesOf({ cmd: 'publish', topic: 's/a', payload, qos: 1, messageId: number }));
+    await settled();
+  }
+  const { hub: woken, socket: reader } = await connected(object, { streams, memoryBytesMax });
+  const userProperties = { 'stream-offset': 'earliest' };
+  const subscriptions = [{ topic: 's/a', qos: 0 }];
+  woken.received(
+    reader,
+    bytesOf({ cmd: 'subscribe', messageId: 1, properties: { userProperties }, subscriptions }),
+  );
+  await settled();
+  const decoder = new PacketDecoder({ maximumPacketSize: 1_000_000, role: 'client' });
+  const packets = reader.sent.flatMap((frame) => decoder.push(frame));
+  const numbers = packets.flatMap((packet) =>
+    !(packet instanceof Violation) && packet.type === 'publish' ? [Number(String(packet.payload))] : [],
+  );
+  expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 });

@@ -63,3 +63,10 @@ it('keeps a value that is larger than a row may be, and nothing of it when it is
   records.commit(new Map([[spilledKey('a'), undefined]]));
   expect([...object.rows.keys()].filter((key) => key.startsWith('y'))).toEqual([]);
 });
+
+it('removes an entry of a stream that it has not read whole, however many rows it has', () => {
+  const { object, records } = filled();
+  records.commit(new Map([['e1', Buffer.alloc(2_500_000, 'large')]]));
+  new Records(object.storage).commit(new Map([['e1', undefined]]));
+  expect([...object.rows.keys()].filter((key) => key.startsWith('e'))).toEqual([]);
+});

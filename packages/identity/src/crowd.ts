@@ -3,15 +3,14 @@
  * the oldest member of a holder, in constant time: a full pool takes from the one that has most.
  */
 export class Crowd<T> {
-  readonly #holderOf = new Map<T, string>();
-  /** In the order of turns; of each holder the oldest member first. */
-  readonly #members = new Map<string, Set<T>>();
-  /** Holders by their number of members. */
-  readonly #bySize: Set<string>[] = [];
+  readonly #groupOf = new Map<T, Group<T>>();
+  /** By their holder, in the order of turns. */
+  readonly #groups = new Map<string, Group<T>>();
+  readonly #bySize: Set<Group<T>>[] = [];
   #most = 0;
 
   get size(): number {
-    return this.#holderOf.size;
+    return this.#groupOf.size;
   }
 
   /** Most members of one holder. */
@@ -20,60 +19,68 @@ export class Crowd<T> {
   }
 
   count(holder: string): number {
-    return this.#members.get(holder)?.size ?? 0;
+    return this.#groups.get(holder)?.members.size ?? 0;
   }
 
   holderOf(member: T): string | undefined {
-    return this.#holderOf.get(member);
+    return this.#groupOf.get(member)?.holder;
   }
 
   /** A member that is there already moves to this holder. */
   add(member: T, holder: string): void {
     this.delete(member);
-    const members = this.#members.get(holder) ?? new Set();
-    this.#members.set(holder, members.add(member));
-    this.#holderOf.set(member, holder);
-    this.#resized(holder, members.size - 1, members.size);
+    let group = this.#groups.get(holder);
+    if (group === undefined) {
+      group = { holder, members: new Set() };
+      this.#groups.set(holder, group);
+    }
+    group.members.add(member);
+    this.#groupOf.set(member, group);
+    this.#resized(group, group.members.size - 1);
   }
 
   /** False: it was not there. */
   delete(member: T): boolean {
-    const holder = this.#holderOf.get(member);
-    if (holder === undefined) return false;
-    this.#holderOf.delete(member);
-    const members = this.#members.get(holder) as Set<T>;
-    members.delete(member);
-    if (members.size === 0) this.#members.delete(holder);
-    this.#resized(holder, members.size + 1, members.size);
+    const group = this.#groupOf.get(member);
+    if (group === undefined) return false;
+    this.#groupOf.delete(member);
+    group.members.delete(member);
+    if (group.members.size === 0) this.#groups.delete(group.holder);
+    this.#resized(group, group.members.size + 1);
     return true;
   }
 
   /** @param holder @default the holder with most members */
-  oldest(holder = first(this.#bySize[this.#most])): T | undefined {
-    return holder === undefined ? undefined : first(this.#members.get(holder));
+  oldest(holder?: string): T | undefined {
+    const group = holder === undefined ? first(this.#bySize[this.#most]) : this.#groups.get(holder);
+    return first(group?.members);
   }
 
   /** Takes the oldest member of the next holder that is `ready`; then it is the turn of all others. */
   takeTurn(isReady: (holder: string) => boolean): readonly [T, string] | undefined {
-    for (const [holder, members] of this.#members) {
+    for (const [holder, group] of this.#groups) {
       if (!isReady(holder)) continue;
-      const member = first(members) as T;
+      const member = first(group.members) as T;
       this.delete(member);
-      if (members.size > 0) {
-        this.#members.delete(holder);
-        this.#members.set(holder, members);
-      }
+      if (this.#groups.delete(holder)) this.#groups.set(holder, group);
       return [member, holder];
     }
     return undefined;
   }
 
-  #resized(holder: string, before: number, after: number): void {
-    this.#bySize[before]?.delete(holder);
-    if (after > 0) this.#bySize[after] = (this.#bySize[after] ?? new Set()).add(holder);
-    if (after > this.#most) this.#most = after;
+  #resized(group: Group<T>, before: number): void {
+    const { size } = group.members;
+    this.#bySize[before]?.delete(group);
+    if (size > 0) this.#bySize[size] = (this.#bySize[size] ?? new Set()).add(group);
+    if (size > this.#most) this.#most = size;
     while (this.#most > 0 && this.#bySize[this.#most]?.size === 0) this.#most -= 1;
   }
+}
+
+/** The members of one holder; the oldest first. */
+interface Group<T> {
+  readonly holder: string;
+  readonly members: Set<T>;
 }
 
 function first<T>(values: Iterable<T> | undefined): T | undefined {

@@ -3,6 +3,7 @@ import { fixedHeaderLength } from './framer.ts';
 import type {
   AcknowledgementPacket,
   ConnackPacket,
+  ConnackProperties,
   ConnectPacket,
   Packet,
   ProtocolVersion,
@@ -37,8 +38,7 @@ export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Arr
       if (isEmpty(packet.properties)) return encodeDisconnect(packet.reasonCode);
       break;
     case 'connack':
-      if (version < 5) return encodeConnack(packet, version);
-      break;
+      return version < 5 ? encodeConnack(packet, version) : encodeConnack5(packet);
     case 'connect':
       return encodeConnect(packet);
     default:
@@ -57,6 +57,21 @@ const SERVER_UNAVAILABLE = 3;
 function encodeConnack({ sessionPresent, reasonCode }: ConnackPacket, version: ProtocolVersion): Uint8Array {
   const returnCode = toConnackReturnCode(reasonCode) ?? SERVER_UNAVAILABLE;
   return Buffer.of(0x20, 2, sessionPresent && version === 4 ? 1 : 0, returnCode);
+}
+
+/** Of properties that cannot change: most clients are told the same. */
+const ENCODED_CONNACKS = new WeakMap<ConnackProperties, Uint8Array>();
+
+function encodeConnack5(packet: ConnackPacket): Uint8Array {
+  const { properties, sessionPresent, reasonCode } = packet;
+  const known = ENCODED_CONNACKS.get(properties);
+  const bytes = Buffer.from(known ?? generate(toMqttPacket(packet, 5), { protocolVersion: 5 }));
+  if (known === undefined && Object.isFrozen(properties))
+    ENCODED_CONNACKS.set(properties, Buffer.from(bytes));
+  const flagsAt = fixedHeaderLength(bytes);
+  bytes[flagsAt] = sessionPresent ? 1 : 0;
+  bytes[flagsAt + 1] = reasonCode;
+  return bytes;
 }
 
 const FIRST_BYTES: Readonly<Record<AcknowledgementPacket['type'], number>> = {

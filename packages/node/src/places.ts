@@ -52,7 +52,7 @@ export class Places {
     const holder = this.#options.addresses.holderOf(socket);
     this.#sockets.add(socket);
     this.#arrived.add(socket, holder);
-    socket.once('close', this.#closed);
+    socket.on('close', this.#closed);
     this.#keepToShare(holder);
     if (this.#sockets.size > this.#socketsMax) this.#cutOldest(this.#greediest);
   }
@@ -74,7 +74,7 @@ export class Places {
     this.#arrived.delete(socket);
     this.#handshaken.add(socket, holder);
     // A client that another process of the cluster has passed on has not arrived here.
-    if (!this.#sockets.has(socket)) socket.once('close', this.#closed);
+    if (!this.#sockets.has(socket)) socket.on('close', this.#closed);
     this.#keepToShare(holder);
     return true;
   }

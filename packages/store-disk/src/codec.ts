@@ -14,7 +14,7 @@ import type {
 } from '@apus/broker';
 import { ENDED_READER } from '@apus/broker';
 import type { PacketId, QoS, Will } from '@apus/mqtt';
-import type { KnownOrigin } from '@apus/store-memory';
+import type { KnownOrigin, StreamIndex } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
 /** A session as it is stored, without what the other keys hold. */
@@ -110,6 +110,9 @@ export interface StoredStreamTopic {
   readonly completeSinceMs: number;
   readonly holder: string | undefined;
   readonly origins: readonly KnownOrigin[];
+  /** Number of the oldest message of the history, and the highest id in it, when this was written. */
+  readonly first: number | undefined;
+  readonly highestId: string | undefined;
 }
 
 export interface StoredStreamEntry {
@@ -117,6 +120,7 @@ export interface StoredStreamEntry {
   readonly tsMs: number;
   readonly key: string | undefined;
   readonly origin?: MessageOrigin | undefined;
+  readonly stable?: number | undefined;
 }
 
 /** How one kind of record becomes bytes and back. */
@@ -257,19 +261,24 @@ export const memberCodec: Codec<StoredMember> = codecOf(
 );
 
 export const streamTopicCodec: Codec<StoredStreamTopic> = codecOf(
-  ({ tenant, topic, epoch, last, completeSinceMs, holder, origins }) =>
-    tuple(tenant, topic, epoch, last, completeSinceMs, holder, origins),
-  (tenant, topic, epoch, last, completeSinceMs, holder, origins) => ({
-    ...{ tenant, topic, epoch, last, completeSinceMs, origins },
+  ({ tenant, topic, epoch, last, completeSinceMs, holder, origins, first, highestId }) =>
+    tuple(tenant, topic, epoch, last, completeSinceMs, holder, origins, first, highestId),
+  (tenant, topic, epoch, last, completeSinceMs, holder, origins, first, highestId) => ({
+    ...{ tenant, topic, epoch, last, completeSinceMs, origins, first, highestId },
     holder: holder ?? undefined,
   }),
 );
 
+export const streamIndexCodec: Codec<StreamIndex> = codecOf(
+  ({ timesMs, bytes }) => tuple(timesMs, bytes),
+  (timesMs, bytes) => ({ timesMs, bytes }),
+);
+
 export const streamEntryCodec: Codec<StoredStreamEntry> = codecOf(
-  ({ message, tsMs, key, origin }) =>
-    tuple(messageFields(message), tsMs, key, origin?.source, origin?.number),
-  (fields, tsMs, key, source, number) => ({
-    ...{ message: messageFrom(...fields), tsMs, key },
+  ({ message, tsMs, key, origin, stable }) =>
+    tuple(messageFields(message), tsMs, key, origin?.source, origin?.number, stable),
+  (fields, tsMs, key, source, number, stable) => ({
+    ...{ message: messageFrom(...fields), tsMs, key, stable },
     origin: typeof source === 'string' && typeof number === 'number' ? { source, number } : undefined,
   }),
 );

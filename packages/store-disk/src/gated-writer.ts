@@ -38,6 +38,10 @@ export class GatedWriter implements Writer {
     this.#add(key, value);
   }
 
+  pending(key: string): Uint8Array | undefined {
+    return this.#operations.get(key);
+  }
+
   remove(key: string): void {
     this.#add(key, undefined);
   }

@@ -75,6 +75,10 @@ export class GroupWriter implements Writer {
     this.#add(key, value);
   }
 
+  pending(key: string): Uint8Array | undefined {
+    return this.#batches.findLast(({ operations }) => operations.has(key))?.operations.get(key);
+  }
+
   remove(key: string): void {
     this.#add(key, undefined);
   }

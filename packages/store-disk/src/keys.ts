@@ -20,6 +20,7 @@ export const Kind = {
   Ban: 'x',
   StreamTopic: 'p',
   StreamEntry: 'e',
+  StreamIndex: 'g',
   StreamMark: 'm',
   Member: 'n',
 } as const;
@@ -116,6 +117,11 @@ export function streamTopicKey(topic: number): string {
 
 export function streamEntryKey(topic: number, number: number): string {
   return Kind.StreamEntry + hex(topic, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
+}
+
+/** The index of entries from a number on. */
+export function streamIndexKey(topic: number, number: number): string {
+  return Kind.StreamIndex + hex(topic, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
 }
 
 /** See `DiskStreams`. */

@@ -29,6 +29,9 @@ export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
  */
 export const WILL_GRACE_SECONDS = 30;
 
+/** Entries of a stream's topic whose places in the index are one record: a start reads these, and no entry of them. */
+export const INDEX_LENGTH = 256;
+
 /**
  * Retained messages looked at for each stored one with an expiry: expired messages leave the disk at the pace at which
  * others come.

@@ -16,7 +16,7 @@ import type {
   StreamTopicTail,
 } from '@apus/broker';
 import type { MemoryStreams, StreamJournal, StreamTopic } from '@apus/store-memory';
-import { streamEntryCodec, streamTopicCodec } from './codec.ts';
+import { streamEntryCodec, streamIndexCodec, streamTopicCodec } from './codec.ts';
 import type { JournalContent } from './journal.ts';
 import {
   firstNumberOf,
@@ -25,8 +25,10 @@ import {
   STREAMS_SINCE_KEY,
   secondNumberOf,
   streamEntryKey,
+  streamIndexKey,
   streamTopicKey,
 } from './keys.ts';
+import { INDEX_LENGTH } from './limits.ts';
 import type { Writer } from './writer.ts';
 
 /** Everything of a stream store that is on the disk. */
@@ -40,10 +42,10 @@ export interface DiskStreamsContext {
 }
 
 /**
- * Logs of topics in memory and on the disk. A message is on the disk before its publisher is answered, and may reach
- * subscribers before that. So a crash may lose the end of a log that a subscriber has seen. The store notes that it
- * was closed; if the note is missing at the start, each topic begins another epoch. Behind a gated writer no subscriber
- * sees what a crash may lose.
+ * Logs of topics on the disk, with their index in memory. A message is on the disk before its publisher is answered,
+ * and may reach subscribers before that. So a crash may lose the end of a log that a subscriber has seen. The store
+ * notes that it was closed; if the note is missing at the start, each topic begins another epoch. Behind a gated writer
+ * no subscriber sees what a crash may lose.
  */
 export class DiskStreams implements StreamStore, StreamJournal {
   readonly #context: DiskStreamsContext;
@@ -56,8 +58,8 @@ export class DiskStreams implements StreamStore, StreamJournal {
 
   static open(context: DiskStreamsContext): DiskStreams {
     const streams = new DiskStreams(context);
-    streams.#restore();
     context.memory.journal = streams;
+    streams.#restore();
     return streams;
   }
 
@@ -161,7 +163,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
   }
 
   topic(topic: StreamTopic): void {
-    const { tenant, epoch, last, completeSinceMs, holder, origins } = topic;
+    const { tenant, epoch, last, completeSinceMs, holder, origins, first, highestId } = topic;
     const stored = {
       tenant,
       topic: topic.topic,
@@ -170,6 +172,8 @@ export class DiskStreams implements StreamStore, StreamJournal {
       completeSinceMs,
       holder,
       origins: [...origins],
+      first,
+      highestId,
     };
     this.#context.writer.put(streamTopicKey(this.#numberOf(topic)), streamTopicCodec.encode(stored));
   }
@@ -177,23 +181,55 @@ export class DiskStreams implements StreamStore, StreamJournal {
   appended(topic: StreamTopic, entry: StreamEntry): void {
     const key = streamEntryKey(this.#numberOf(topic), entry.number);
     this.#context.writer.put(key, streamEntryCodec.encode(entry));
+    if (entry.number % INDEX_LENGTH === 0) this.#saveIndex(topic, entry.number + 1 - INDEX_LENGTH);
   }
 
-  dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void {
-    const number = this.#numberOf(topic);
-    for (const entry of entries) this.#context.writer.remove(streamEntryKey(number, entry.number));
-    if (!isWhole) {
-      this.topic(topic);
-      return;
+  /** The topic as well: a start learns its origins from there. It has to read each entry that may be a value. */
+  #saveIndex(topic: StreamTopic, from: number): void {
+    if (topic.stream.snapshot || from < topic.first) return;
+    const key = streamIndexKey(this.#numberOf(topic), from);
+    this.#context.writer.put(key, streamIndexCodec.encode(topic.index(from)));
+    this.topic(topic);
+  }
+
+  /** Entries that wait for a commit come from the writer. */
+  *entries(topic: StreamTopic, from: number): Generator<StreamEntry, void, undefined> {
+    const { content, writer } = this.#context;
+    const { epoch } = topic;
+    const topicNumber = this.#numberOf(topic);
+    const keyOf = (number: number) => streamEntryKey(topicNumber, number);
+    let number = from;
+    for (const [key, bytes] of content.scan(Kind.StreamEntry, keyOf(from))) {
+      if (key !== keyOf(number)) break;
+      yield { ...readRecord(content, key, () => streamEntryCodec.decode(bytes)), epoch, number };
+      number += 1;
     }
-    this.#context.writer.remove(streamTopicKey(number));
-    this.#numbers.delete(topic);
-    this.#since();
+    for (; number <= topic.last; number += 1) {
+      const key = keyOf(number);
+      const bytes = writer.pending(key);
+      if (bytes === undefined) throw content.damage(`the record ${key}`, new Error('it is missing'));
+      yield { ...streamEntryCodec.decode(bytes), epoch, number };
+    }
   }
 
-  released(topic: StreamTopic, entries: readonly StreamEntry[]): void {
-    const number = this.#numberOf(topic);
-    for (const entry of entries) this.#context.writer.remove(streamEntryKey(number, entry.number));
+  /** The entries last: after a crash between two batches the topic says which of them are not needed. */
+  dropped(topic: StreamTopic, numbers: readonly number[], isWhole: boolean): void {
+    if (!isWhole) this.topic(topic);
+    else {
+      this.#since();
+      this.#context.writer.remove(streamTopicKey(this.#numberOf(topic)));
+    }
+    this.released(topic, numbers);
+    if (isWhole) this.#numbers.delete(topic);
+  }
+
+  released(topic: StreamTopic, numbers: readonly number[]): void {
+    const topicNumber = this.#numberOf(topic);
+    const { writer } = this.#context;
+    for (const number of numbers) {
+      writer.remove(streamEntryKey(topicNumber, number));
+      if (number % INDEX_LENGTH === 0) writer.remove(streamIndexKey(topicNumber, number + 1 - INDEX_LENGTH));
+    }
   }
 
   /** A directory without streams has no marks either. */
@@ -223,16 +259,11 @@ export class DiskStreams implements StreamStore, StreamJournal {
     else if (this.#isUsed) this.#since();
     else for (const key of marks.keys()) writer.remove(key);
     const topics = this.#restoreTopics();
+    this.#restoreIndex(topics);
     this.#restoreEntries(topics);
     if (!this.#isUsed) return;
     if (marks.has(STREAMS_CLOSED_KEY)) writer.remove(STREAMS_CLOSED_KEY);
-    else if (!writer.isGated) for (const { tenant, topic } of topics.values()) this.#endEpoch(tenant, topic);
-  }
-
-  #endEpoch(tenant: string, topic: string): void {
-    const { memory } = this.#context;
-    memory.journal = this;
-    memory.newEpoch(tenant, topic);
+    else if (!writer.isGated) for (const { tenant, topic } of topics.values()) memory.newEpoch(tenant, topic);
   }
 
   #restoreTopics(): ReadonlyMap<number, StreamTopic> {
@@ -254,18 +285,42 @@ export class DiskStreams implements StreamStore, StreamJournal {
     return topics;
   }
 
-  #restoreEntries(topics: ReadonlyMap<number, StreamTopic>): void {
-    const { content, writer, memory } = this.#context;
-    for (const [key, bytes] of content.scan(Kind.StreamEntry)) {
+  #restoreIndex(topics: ReadonlyMap<number, StreamTopic>): void {
+    const { content, writer } = this.#context;
+    for (const [key, bytes] of content.scan(Kind.StreamIndex)) {
       const topic = topics.get(firstNumberOf(key));
-      if (topic === undefined) {
+      const isNext =
+        topic?.stream.snapshot === false &&
+        topic.restoreIndex(
+          secondNumberOf(key),
+          readRecord(content, key, () => streamIndexCodec.decode(bytes)),
+        );
+      if (!isNext) writer.remove(key);
+    }
+  }
+
+  #restoreEntries(topics: ReadonlyMap<number, StreamTopic>): void {
+    let from: string | undefined = Kind.StreamEntry;
+    while (from !== undefined) from = this.#restoreEntriesFrom(topics, from);
+    for (const topic of topics.values()) this.released(topic, this.#context.memory.endRestore(topic));
+  }
+
+  /** Returns the key to go on from, behind entries that the index has. */
+  #restoreEntriesFrom(topics: ReadonlyMap<number, StreamTopic>, from: string): string | undefined {
+    const { content, writer } = this.#context;
+    for (const [key, bytes] of content.scan(Kind.StreamEntry, from)) {
+      const [topicNumber, number] = [firstNumberOf(key), secondNumberOf(key)];
+      const topic = topics.get(topicNumber);
+      if (topic === undefined || (topic.length > 0 && number < topic.first)) {
         writer.remove(key);
         continue;
       }
+      const next = topic.first + topic.length;
+      if (topic.length > 0 && number < next) return streamEntryKey(topicNumber, next);
       const stored = readRecord(content, key, () => streamEntryCodec.decode(bytes));
-      memory.restoreEntry(topic, { ...stored, epoch: topic.epoch, number: secondNumberOf(key) });
+      topic.restore({ ...stored, epoch: topic.epoch, number });
     }
-    for (const topic of topics.values()) this.released(topic, memory.endRestore(topic));
+    return undefined;
   }
 }
 

@@ -14,6 +14,8 @@ export interface Writer {
   /** @throws {DiskError} after a failed write, before anything is changed in memory that could not be written */
   assertWorking(): void;
   put(key: string, value: Uint8Array): void;
+  /** The value that waits for its commit. Undefined: none does. */
+  pending(key: string): Uint8Array | undefined;
   remove(key: string): void;
   /** Returns the value when everything written so far is durable: at once, if it is. */
   durable<T>(value: T): Awaitable<T>;

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { readStreams } from '@apus/broker';
 import { attachmentOf, messageId, openedOf, openOf, ROOMY, subscriptionTo, upTo } from '@apus/broker/samples';
 import { createDiskStores, type DiskStores } from '@apus/store-disk';
 import { MemoryBudget } from '@apus/store-memory';
@@ -11,6 +12,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const clock = { now: () => NOW_MS };
+const STREAMS = readStreams([{ name: 's', topicFilter: 's/#', messagesMax: 100_000 }], 'streams');
 const PAYLOAD_BYTES = 16;
 /** Memory of the test itself that a collection leaves, and that maps have reserved. */
 const TOLERANCE = 1.15;
@@ -67,6 +69,18 @@ const FILLINGS: Readonly<Record<string, (stores: DiskStores) => Promise<void>>> 
       await Promise.all(puts);
     }
   },
+  'history of streams': async ({ streamStore }) => {
+    const [stream] = STREAMS.all as [(typeof STREAMS.all)[number]];
+    for (let number = 1; number <= 20_000; number += 1) {
+      const message = messageOf(number, {
+        topic: `s/${number % 10}`,
+        payload: new Uint8Array(PAYLOAD_BYTES),
+      });
+      const options = { key: undefined, nowMs: NOW_MS, isForced: false };
+      const appended = streamStore.append('t', stream, message, options);
+      if (number % 1_000 === 0 && typeof appended !== 'string') await appended.written;
+    }
+  },
   'messages that wait at QoS 1': (stores) => queue(stores, 1, 1),
   'messages that wait at QoS 2': (stores) => queue(stores, 2, 1),
   'messages inflight': (stores) => queue(stores, 2, 100),
@@ -75,7 +89,9 @@ const FILLINGS: Readonly<Record<string, (stores: DiskStores) => Promise<void>>> 
 describe('the budget counts the memory that is used, or more, with a data directory', () => {
   it.each(Object.entries(FILLINGS))('%s [SEC-MEMORY-5]', async (_name, fill) => {
     const memory = new MemoryBudget();
-    const stores = await createDiskStores({ directory: temporaryDirectory(), clock, memory });
+    const stores = await createDiskStores({
+      ...{ directory: temporaryDirectory(), clock, memory, streams: STREAMS },
+    });
     const before = takenBytes();
     await fill(stores);
     const took = takenBytes() - before;

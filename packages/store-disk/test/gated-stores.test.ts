@@ -1,5 +1,5 @@
 import type { Delivery, Queued, SessionRef } from '@apus/broker';
-import { presenceStoreContract, storesContract } from '@apus/broker/contract';
+import { presenceStoreContract, storesContract, streamStoreContract } from '@apus/broker/contract';
 import { deliveryTo, NOW_MS, numberedMessage, ROOMY } from '@apus/broker/samples';
 import { expect, it } from 'vitest';
 import type { LivingConnection } from '../src/index.ts';
@@ -13,6 +13,7 @@ const WILL = { topic: 'gone', payload: Buffer.from('bye'), qos: 1, retain: false
 const contract = gatedStores(new MapJournal(), CLOCK);
 storesContract('behind a gate', () => contract);
 presenceStoreContract('behind a gate', async () => ({ ...contract, presence: contract.presenceStore }));
+streamStoreContract('behind a gate', () => gatedStores(new MapJournal(), CLOCK).streamStore);
 
 type Opened = ReturnType<typeof gatedStores>;
 

@@ -7,7 +7,7 @@ import { MemoryReceived } from './received.ts';
 import { RepeatableCopies } from './repeatable-copies.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
-import { type KnownOrigin, StreamTopic } from './stream-topic.ts';
+import { type KnownOrigin, type StreamIndex, StreamTopic } from './stream-topic.ts';
 import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 
@@ -39,6 +39,7 @@ export {
   MemoryStreams,
   MemorySubscriptions,
   type PresenceJournal,
+  type StreamIndex,
   type StreamJournal,
   StreamTopic,
 };

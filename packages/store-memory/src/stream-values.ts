@@ -27,15 +27,16 @@ export class StreamValues {
     return this.#bytes;
   }
 
-  has({ key = '', number }: StreamEntry): boolean {
-    return this.#entries.get(key)?.number === number;
+  has(number: number): boolean {
+    for (const value of this.#log.after(number - 1)) return value.number === number;
+    return false;
   }
 
   /**
-   * Takes a newer entry. An empty payload deletes its key, as it deletes a retained message. Returns the entries that
-   * are no values any more.
+   * Takes a newer entry. An empty payload deletes its key, as it deletes a retained message. Returns the numbers of
+   * entries that are no values any more.
    */
-  take(entry: StreamEntry): readonly StreamEntry[] {
+  take(entry: StreamEntry): readonly number[] {
     const { key = '', message } = entry;
     const gone = this.#remove(key);
     if (message.payload.length === 0) return gone;
@@ -46,8 +47,8 @@ export class StreamValues {
   }
 
   /** Drops expired entries from the front: they are no values any more. */
-  dropExpired(nowMs: number): readonly StreamEntry[] {
-    const gone: StreamEntry[] = [];
+  dropExpired(nowMs: number): readonly number[] {
+    const gone: number[] = [];
     for (const [key, { entry }] of this.#entries) {
       if (entry === undefined || !isExpired(entry.message, nowMs)) break;
       gone.push(...this.#remove(key));
@@ -61,7 +62,7 @@ export class StreamValues {
       if (entry !== undefined && !isExpired(entry.message, nowMs)) yield entry;
   }
 
-  #remove(key: string): StreamEntry[] {
+  #remove(key: string): number[] {
     const value = this.#entries.get(key);
     if (value?.entry === undefined) return [];
     const { entry } = value;
@@ -69,6 +70,6 @@ export class StreamValues {
     value.entry = undefined;
     this.#log.removed();
     this.#bytes -= bytesOf(entry);
-    return [entry];
+    return [value.number];
   }
 }

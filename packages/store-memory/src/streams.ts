@@ -14,22 +14,21 @@ import {
   type StreamTopicTail,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import { bytesOf } from './entry-bytes.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { StreamTopic, TOPIC_BYTES, type TopicState } from './stream-topic.ts';
+import { type StreamPages, StreamTopic, type TopicState } from './stream-topic.ts';
 
 /** Topics looked at for each appended message: topics that are over are deleted as fast as new ones are opened. */
 const SWEEP_LENGTH = 2;
 
-/** Called with all changes, for a store that keeps them. */
-export interface StreamJournal {
+/** Called with all changes, for a store that keeps them, and has the entries of histories then. */
+export interface StreamJournal extends StreamPages {
   /** A topic has been opened, or has another epoch. */
   topic(topic: StreamTopic): void;
   appended(topic: StreamTopic, entry: StreamEntry): void;
-  /** These entries, or the whole topic, are not kept any more. */
-  dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void;
-  /** These entries are not the last values of their keys any more, and no history either. */
-  released(topic: StreamTopic, entries: readonly StreamEntry[]): void;
+  /** The entries of these numbers, or the whole topic, are not kept any more. */
+  dropped(topic: StreamTopic, numbers: readonly number[], isWhole: boolean): void;
+  /** The entries of these numbers are not the last values of their keys any more, and no history either. */
+  released(topic: StreamTopic, numbers: readonly number[]): void;
 }
 
 /** Logs of topics in memory. Streams have no topic in common. */
@@ -45,6 +44,7 @@ export class MemoryStreams implements StreamStore {
   #sweep: Iterator<StreamTopic> = [].values();
   /** It is unknown what was published to a newly opened topic before this time. */
   sinceMs: number | undefined;
+  /** To be set before there are topics. */
   journal: StreamJournal | undefined;
   /** Set if handlers publish side by side (`STABLE_AFTER_MS`). */
   stableAfterMs: number | undefined;
@@ -67,7 +67,6 @@ export class MemoryStreams implements StreamStore {
     const topic = this.#open(tenant, stream, { topic: message.topic, holder }, nowMs, isForced);
     if (topic === undefined) return 'full';
     const entry = topic.append(message, options, this.stableAfterMs);
-    this.#budget.changeStreamed(tenant, bytesOf(entry));
     this.journal?.appended(topic, entry);
     this.#release(topic, nowMs);
     this.#trim(topic, nowMs);
@@ -181,17 +180,11 @@ export class MemoryStreams implements StreamStore {
     return this.#add(stream, state, nowMs);
   }
 
-  restoreEntry(topic: StreamTopic, entry: StreamEntry): void {
-    topic.restore(entry);
-    this.#budget.changeStreamed(topic.tenant, bytesOf(entry));
-  }
-
-  /** All entries of the topic were restored. Returns those that are not needed: there was a snapshot before. */
-  endRestore(topic: StreamTopic): readonly StreamEntry[] {
-    const apart = topic.endRestore();
-    for (const entry of apart) this.#budget.changeStreamed(topic.tenant, -bytesOf(entry));
-    this.#budget.changeStreamed(topic.tenant, topic.takeValueBytes());
-    return apart.filter((entry) => !topic.isValue(entry));
+  /** All entries of the topic were restored. Returns the numbers of those that are not needed: there was a snapshot before. */
+  endRestore(topic: StreamTopic): readonly number[] {
+    const unneeded = topic.endRestore();
+    this.#count(topic);
+    return unneeded;
   }
 
   #find(tenant: string, topic: string): StreamTopic | undefined {
@@ -222,13 +215,18 @@ export class MemoryStreams implements StreamStore {
   }
 
   #add(stream: StreamDeclaration, state: TopicState, nowMs: number): StreamTopic {
-    const topic = new StreamTopic(stream, state, nowMs);
+    const topic = new StreamTopic(stream, state, nowMs, this.journal);
     this.#topics.set(`${state.tenant}\0${state.topic}`, topic);
     const key = streamKey(state.tenant, stream);
     this.#ofStream.set(key, (this.#ofStream.get(key) ?? new Set()).add(topic));
-    this.#budget.changeStreamed(topic.tenant, TOPIC_BYTES + topic.topic.length);
+    this.#count(topic);
     this.#countOpened(topic, 1);
     return topic;
+  }
+
+  #count(topic: StreamTopic, bytes = topic.memoryBytes): void {
+    this.#budget.changeStreamed(topic.tenant, bytes - topic.countedBytes);
+    topic.countedBytes = bytes;
   }
 
   #countOpened({ tenant, stream, holder }: StreamTopic, by: 1 | -1): void {
@@ -248,17 +246,16 @@ export class MemoryStreams implements StreamStore {
   #trim(topic: StreamTopic, nowMs: number): void {
     const dropped = topic.trim(nowMs);
     if (dropped.length > 0) this.#dropped(topic, dropped, false);
+    this.#count(topic);
   }
 
   #release(topic: StreamTopic, nowMs: number): void {
     const released = topic.takeReleased(nowMs);
-    this.#budget.changeStreamed(topic.tenant, topic.takeValueBytes());
     if (released.length > 0) this.journal?.released(topic, released);
   }
 
-  #dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void {
-    for (const entry of entries) this.#budget.changeStreamed(topic.tenant, -bytesOf(entry));
-    const unkept = entries.filter((entry) => !topic.isValue(entry));
+  #dropped(topic: StreamTopic, numbers: readonly number[], isWhole: boolean): void {
+    const unkept = numbers.filter((number) => !topic.isValue(number));
     this.journal?.dropped(topic, unkept, isWhole);
   }
 
@@ -282,9 +279,9 @@ export class MemoryStreams implements StreamStore {
     others?.delete(topic);
     if (others?.size === 0) this.#ofStream.delete(key);
     this.sinceMs = Math.max(this.sinceMs ?? 0, topic.usedAtMs + 1);
-    this.#budget.changeStreamed(topic.tenant, -(TOPIC_BYTES + topic.topic.length));
+    this.#count(topic, 0);
     this.#countOpened(topic, -1);
-    this.#dropped(topic, [...topic.after(0)], true);
+    this.#dropped(topic, topic.numbers, true);
   }
 }
 

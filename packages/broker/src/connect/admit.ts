@@ -1,14 +1,7 @@
-import {
-  type ConnackPacket,
-  type ConnackProperties,
-  type ConnectPacket,
-  RECEIVE_MAXIMUM_DEFAULT,
-  ReasonCode,
-  Violation,
-} from '@apus/mqtt';
+import { type ConnectPacket, RECEIVE_MAXIMUM_DEFAULT, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from '../context.ts';
 import { drain } from '../deliver/drain.ts';
-import { DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY, tellDropped } from '../deliver/drops.ts';
+import { tellDropped } from '../deliver/drops.ts';
 import { endConnection } from '../ending/end-connection.ts';
 import { endPrevious } from '../ending/end-previous.ts';
 import { banViolation } from '../ending/expel.ts';
@@ -21,13 +14,14 @@ import { type Connection, type Link, namesOf } from '../model/link.ts';
 import { ofOneShape } from '../model/one-shape.ts';
 import { ownedWill } from '../model/owned.ts';
 import { withAddress } from '../model/quota-holder.ts';
-import { NEVER_EXPIRES, type OpenedSession, type Reservation, Unavailable } from '../ports/index.ts';
+import { type OpenedSession, type Reservation, Unavailable } from '../ports/index.ts';
 import { isPresenceTopic } from '../presence/names.ts';
 import { payloadViolation } from '../publish/payload.ts';
 import { maximumPacketSizeOf, reply, tooLarge } from '../reply.ts';
 import { notedReplays } from '../subscribe/replay.ts';
 import { mayPublish, withHost } from './authorize.ts';
 import { tellConnected } from './client-events.ts';
+import { connackOf, grantedExpirySeconds, keepAliveSeconds } from './connack.ts';
 import { openWithin, turnAway } from './holding-quota.ts';
 import { refuse } from './refuse.ts';
 import { credentialOf, endForbidden } from './renew.ts';
@@ -171,20 +165,6 @@ function isEphemeral({ protocolVersion, cleanStart, properties }: ConnectPacket)
 }
 
 /**
- * An absent Session Expiry Interval is 0 in MQTT 5.0. A 3.1.1 session without Clean Session lives as long as the limit
- * allows [MQTT3-3.1.2-4].
- */
-function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): number {
-  const asked =
-    packet.protocolVersion === 5
-      ? (packet.properties.sessionExpiryInterval ?? 0)
-      : packet.cleanStart
-        ? 0
-        : NEVER_EXPIRES;
-  return Math.min(asked, limits.sessionExpirySecondsMax);
-}
-
-/**
  * Ends the previous connection or session. If the store is unavailable, refuses CONNECT, leaves the session again and
  * returns false. Leaving ends a session that this CONNECT began; a session that it found goes on as before. The will
  * is not published, since its CONNECT was not accepted [MQTT3-3.1.2-8].
@@ -244,45 +224,5 @@ function connectionOf(
     connectedAtMs,
     isResumed: opened.present,
     willDelaySeconds: willDelaySecondsOf(packet.will),
-  };
-}
-
-/** The client's Keep Alive; or the server's maximum, if it is shorter and the client can be told [MQTT-3.2.2-22]. */
-function keepAliveSeconds({ limits }: Context, packet: ConnectPacket): number {
-  const maximum = limits.serverKeepAliveSecondsMax;
-  const asked = packet.keepAliveSeconds;
-  if (maximum === 0 || packet.protocolVersion < 5) return asked;
-  return asked === 0 ? maximum : Math.min(asked, maximum);
-}
-
-/** The CONNACK that accepts, of a new session. It is known before the session is opened, so that it can be refused. */
-function connackOf(context: Context, admission: NamedAdmission): ConnackPacket {
-  const properties = admission.packet.protocolVersion < 5 ? {} : connackProperties(context, admission);
-  return { type: 'connack', sessionPresent: false, reasonCode: ReasonCode.Success, properties };
-}
-
-/** The properties of CONNACK: only values that differ from what the client asked for, or would assume. */
-function connackProperties(
-  context: Context,
-  { packet, isAssigned, authenticationData }: NamedAdmission,
-): ConnackProperties {
-  const { limits, options, ports } = context;
-  const { authenticationMethod, requestResponseInformation, sessionExpiryInterval } = packet.properties;
-  const expirySeconds = grantedExpirySeconds(context, packet);
-  const serverKeepAlive = keepAliveSeconds(context, packet);
-  const responseInformation = options.responseInformation?.replaceAll('%c', packet.clientId);
-  return {
-    ...(expirySeconds !== (sessionExpiryInterval ?? 0) && { sessionExpiryInterval: expirySeconds }),
-    ...(limits.receiveMaximum < RECEIVE_MAXIMUM_DEFAULT && { receiveMaximum: limits.receiveMaximum }),
-    maximumPacketSize: limits.maximumPacketSize,
-    ...(limits.topicAliasMaximum > 0 && { topicAliasMaximum: limits.topicAliasMaximum }),
-    // [MQTT-3.2.2-16]
-    ...(isAssigned && { assignedClientIdentifier: packet.clientId }),
-    ...(serverKeepAlive !== packet.keepAliveSeconds && { serverKeepAlive }),
-    // Only for a client that asked [MQTT-3.1.2-28].
-    ...(requestResponseInformation === 1 && responseInformation !== undefined && { responseInformation }),
-    ...(authenticationMethod !== undefined && { authenticationMethod }),
-    ...(authenticationData !== undefined && { authenticationData }),
-    ...(ports.drops !== undefined && { userProperties: [[DROPPED_TOPIC_PROPERTY, DROPPED_TOPIC]] }),
   };
 }

@@ -10,6 +10,9 @@ const SMALL_KINDS = 'sf';
 /** The first letter of the keys of saved links that are too large for their sockets. */
 const SPILLED = 'y';
 
+/** The first letter of the keys of records that a hub may never have read: it does not know which take several rows. */
+const UNREAD = 'e';
+
 /** Between the key and the number of a further row of a large value. No key contains it: they sort behind its first row. */
 const REST = '~';
 
@@ -51,8 +54,8 @@ export class Records implements JournalContent {
 
   *scan(kind: string, from = kind): Generator<readonly [key: string, value: Buffer]> {
     yield* this.#rows(from, String.fromCharCode(kind.charCodeAt(0) + 1));
-    // Their numbers are above those of all rows.
-    yield* this.#scanPassing(kind, from);
+    // Their numbers are above those of all rows. Other kinds than those of sessions have none.
+    if (passingSessionOf(`${kind}8`) !== undefined) yield* this.#scanPassing(kind, from);
   }
 
   damage(where: string, error: unknown): Error {
@@ -125,7 +128,7 @@ export class Records implements JournalContent {
   #write(rows: readonly (readonly [string, Uint8Array | undefined])[]): void {
     const { sql } = this.#storage;
     for (const [key, value] of rows) {
-      if (this.#long.delete(key))
+      if (this.#long.delete(key) || (value === undefined && key.startsWith(UNREAD)))
         sql.exec('DELETE FROM kv WHERE k > ? AND k < ?', `${key}${REST}`, `${key}${REST}${REST}`);
       if (value === undefined) sql.exec('DELETE FROM kv WHERE k = ?', key);
       else

@@ -10,7 +10,7 @@ export const EVENTS_MAX = 20_000;
 export const EVENTS_PER_CLIENT_MAX = 50;
 
 /** A full history makes room for so many at a time, as it looks through all of them. */
-const FORGOTTEN_AT_ONCE = 1_000;
+const FORGOTTEN_AT_ONCE = 5_000;
 
 /** Characters of a client identifier, a name or a reason. */
 const TEXT_LENGTH_MAX = 200;

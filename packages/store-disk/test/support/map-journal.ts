@@ -30,15 +30,20 @@ export class MapJournal implements JournalContent {
 }
 
 /** Stores behind a gate; `flush` commits. */
-export function gatedStores(journal: MapJournal, clock: Clock, living: FindLiving = () => undefined) {
+export function gatedStores(
+  journal: MapJournal,
+  clock: Clock,
+  living: FindLiving = () => undefined,
+  streams = new StreamDeclarations([]),
+  memory = new MemoryBudget(),
+) {
   const writer = new GatedWriter(
     (operations) => journal.commit(operations),
     () => {},
   );
   const stores = composeStores({
     ...{ content: journal, writer, clock, living },
-    memory: new MemoryBudget(),
-    streams: new StreamDeclarations([]),
+    ...{ memory, streams },
     willGraceSeconds: 30,
     written: 'all',
   });
