@@ -19,6 +19,9 @@ type Answer = PublishReceipt | Violation;
 
 interface Published {
   readonly name: string;
+  readonly behind: number | undefined;
+  /** Its stream has been asked to append it. */
+  asked(): void;
   answer(answer: Answer): void;
   fail(): void;
 }
@@ -45,10 +48,12 @@ class Stage {
 
   constructor() {
     const log = { info() {}, warn() {}, error() {}, debug() {} };
-    const publish = ({ topic, payload }: PublishRequest) =>
+    const publish = ({ topic, payload, origin, ordered }: PublishRequest) =>
       new Promise<Answer>((resolve, reject) => {
         const fail = () => reject(new Error('the disk is full'));
-        this.published.push({ name: `${topic} ${Buffer.from(payload)}`, answer: resolve, fail });
+        const asked = () => ordered?.asked();
+        const name = `${topic} ${Buffer.from(payload)}`;
+        this.published.push({ name, behind: origin?.behind, asked, answer: resolve, fail });
       });
     const context = { publish, clock: this.clock, log, maximumPacketSize: 1e7, topicLevelsMax: 100 } as never;
     const state = new StateKeeper(
@@ -92,6 +97,11 @@ class Stage {
   /** Answers the oldest message of the name that waits. */
   async answer(name: string, answer: Answer = STORED): Promise<void> {
     this.#taken(name)?.answer(answer);
+    await turns();
+  }
+
+  async ask(name: string): Promise<void> {
+    this.published.find((each) => each.name === name)?.asked();
     await turns();
   }
 
@@ -139,6 +149,26 @@ test('a record that the broker has no room for is overtaken by none of its topic
   expect(stage.names).toEqual(['a 0']);
   await stage.answer('a 0');
   expect(stage.names).toEqual(['a 2']);
+});
+
+test('records of one topic are under way together, each behind the one before, while their stream is asked', async () => {
+  const stage = new Stage();
+  await stage.take('a', 'a', 'a');
+  await stage.ask('a 0');
+  await stage.ask('a 1');
+  expect(stage.published.map(({ behind }) => behind)).toEqual([undefined, 0, 1]);
+  // The second is not in the log, as the first is not.
+  await stage.answer('a 1', NO_ROOM);
+  await stage.answer('a 2', NO_ROOM);
+  await stage.answer('a 0', NO_ROOM);
+  await stage.after(200);
+  expect(stage.names).toEqual(['a 0']);
+  await stage.answer('a 0');
+  expect(stage.published).toMatchObject([{ name: 'a 1', behind: undefined }]);
+  await stage.answer('a 1');
+  await stage.answer('a 2');
+  await stage.after(500);
+  expect(stage.committed).toEqual([3]);
 });
 
 test('no offset is committed behind a record that is not stored', async () => {

@@ -10,7 +10,8 @@
  *     npm run bench:kafka -- --keys 1000 --clients 1000 --processes 1,2
  *
  * With `--stream` the records go through a stream. `--data` keeps everything on disk; the engine of several processes
- * then syncs each write.
+ * then syncs each write. `--sync everysec` gives several processes an engine (`redis-server`) that syncs once a second,
+ * `--rate` sends so many records a second over all keys.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,9 +26,11 @@ import { Admin, ProduceAcks, Producer } from '@platformatic/kafka';
 import { Latencies, monotonicMicros } from '../../src/measure/index.ts';
 import { processUse } from '../process-use.ts';
 import { makeKafka } from './broker.ts';
+import { startEngine } from './engine.ts';
 import type { ReadersCount, ReadersOrder } from './readers.ts';
 
-const APUS = fileURLToPath(new URL('../../packages/cli/dist/apus.js', import.meta.url));
+const APUS =
+  process.env.APUS_JS ?? fileURLToPath(new URL('../../packages/cli/dist/apus.js', import.meta.url));
 const READERS = fileURLToPath(new URL('kafka-readers.mjs', import.meta.url));
 const PAYLOAD_BYTES = 512;
 const STAMP_BYTES = 6;
@@ -53,6 +56,8 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '1' },
     stream: { type: 'boolean', default: false },
     data: { type: 'boolean', default: false },
+    sync: { type: 'string' },
+    rate: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -60,7 +65,8 @@ const sizes = values.subscribers.split(',').map(Number);
 
 interface Running {
   readonly url: string;
-  readonly pid: number;
+  /** The command, and the engine where it is not the command's own. */
+  readonly pids: readonly number[];
   readonly readers: ChildProcess;
   stop(): Promise<void>;
 }
@@ -89,6 +95,8 @@ async function start(
   writeFileSync(file, JSON.stringify({ bridges: [bridge] }));
   const args = [APUS, 'serve', '--port', '0', '--no-gateway', '--log-level', 'warn', '--bridges', file];
   if (processes > 1) args.push('--workers', String(processes));
+  const engine = values.sync === undefined || processes === 1 ? undefined : await startEngine(values.sync);
+  if (engine !== undefined) args.push('--cluster', engine.url);
   if (values.data) args.push('--data', join(directory, 'data'));
   if (values.stream) {
     const streams = join(directory, 'streams.json');
@@ -107,13 +115,14 @@ async function start(
       child.kill();
       await once(child, 'exit');
     }
+    await engine?.stop();
     rmSync(directory, { recursive: true });
   };
   for await (const line of createInterface({ input: node.stdout })) {
     const [, url] = /^\s+MQTT\s+(\S+)/.exec(line) ?? [];
     if (url === undefined) continue;
     await ask(readers, { url, filters });
-    return { url, pid: node.pid ?? 0, readers, stop };
+    return { url, pids: [node.pid ?? 0, ...(engine === undefined ? [] : [engine.pid])], readers, stop };
   }
   throw new Error('apus serve has not started');
 }
@@ -134,14 +143,14 @@ async function drained(address: string, topic: string, subscribers: number, send
   );
   // The group has its partition before the first record.
   await sleep(WARM_UP_SECONDS * 1000);
-  const before = processUse(node.pid);
+  const before = cpuSecondsOf(node.pids);
   const began = monotonicMicros();
   for (let sent = 0; sent < records; sent += BATCH)
     await send(Array.from({ length: Math.min(BATCH, records - sent) }, (_, at) => ({ key: `k${at}` })));
   const wanted = records * subscribers;
   const result = await until(node.readers, wanted);
   const elapsed = (result.lastMicros - began) / 1e6;
-  const cpu = processUse(node.pid).cpuSeconds - before.cpuSeconds;
+  const cpu = cpuSecondsOf(node.pids) - before;
   const perDelivery = ((cpu / result.count) * 1e6).toFixed(1);
   const lost = result.count === wanted ? '' : `, ${wanted - result.count} missing`;
   console.log(
@@ -192,8 +201,10 @@ async function kafkorama(
 ): Promise<void> {
   const filters = Array.from({ length: clients }, (_, at) => `prices/k${at % keys}`);
   const node = await start(address, topic, filters, processes);
-  const measured = await measure(node, { perSecond: keys, keys }, send);
-  const { mean, p50, p99, max, cores, missing } = figures(measured, seconds * clients);
+  const perSecondOfAll = Number(values.rate ?? keys);
+  const measured = await measure(node, { perSecond: perSecondOfAll, keys }, send);
+  const wanted = Math.round((seconds * clients * perSecondOfAll) / keys);
+  const { mean, p50, p99, max, cores, missing } = figures(measured, wanted);
   const perSecond = rate(measured.count / seconds);
   const row = [processes, clients, keys, perSecond, mean, p50, p99, max, `${cores} %${missing}`];
   console.log(`| ${row.join(' | ')} |`);
@@ -227,11 +238,15 @@ async function measure(
   await run(WARM_UP_SECONDS);
   await sleep(1_000);
   await ask(node.readers, 'forget');
-  const before = cpuSecondsOfTree(node.pid);
+  const before = cpuSecondsOf(node.pids);
   await run(seconds);
   await sleep(1_000);
   const result = await ask<ReadersCount>(node.readers, 'count');
-  return { ...result, cpuSeconds: cpuSecondsOfTree(node.pid) - before };
+  return { ...result, cpuSeconds: cpuSecondsOf(node.pids) - before };
+}
+
+function cpuSecondsOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + cpuSecondsOfTree(pid), 0);
 }
 
 /** CPU time of a process and of those that it has started: workers and their engine. */

@@ -8,6 +8,7 @@ import type { Connection, Link } from './model/link.ts';
 import type { Message, MessageId } from './model/message.ts';
 import type { EventClock } from './model/message-clock.ts';
 import type { MessageOrigin } from './model/message-origin.ts';
+import type { OrderedPublish } from './model/publish-order.ts';
 import type { DeliveryPayer } from './model/quota-holder.ts';
 import type { ConnectionId, MatchedFilter, SessionRef } from './model/session.ts';
 import type { LostConnection } from './moving/resume.ts';
@@ -30,6 +31,8 @@ export interface PublishRequest {
   readonly hasWaited?: boolean;
   /** A stream takes the message once, however often its source hands it over. @default it comes once */
   readonly origin?: MessageOrigin | undefined;
+  /** The message among those that its publisher publishes at the same time. @default it is the only one */
+  readonly ordered?: OrderedPublish | undefined;
 }
 
 /** The outcome of an accepted message. */

@@ -216,13 +216,13 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Publ
     return new Violation(ReasonCode.TopicNameInvalid, 'a member of a room is a client that is connected');
   const notDelayed = isDelayedTopic(request.topic) ? delayedViolation(context, request.topic) : undefined;
   if (notDelayed !== undefined) return notDelayed;
-  const { tenant, publisher, hasWaited = false, origin, ...draft } = request;
+  const { tenant, publisher, hasWaited = false, origin, ordered, ...draft } = request;
   const refusal = hasWaited && publisher && (yield* lateRefusal(context, publisher, draft.topic, draft));
   if (refusal) return refusal;
   const mismatch = payloadViolation(context, tenant, draft);
   if (mismatch !== undefined) return mismatch;
   const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
-  const outcome = yield* accept(context, tenant, message, { publisher, origin });
+  const outcome = yield* accept(context, tenant, message, { publisher, origin, ordered });
   if (outcome === 'delivered' || outcome === 'no-matching-subscribers')
     return { messageId: message.id, outcome };
   return new Violation(ReasonCode.QuotaExceeded, refusalReason(context, outcome));

@@ -46,6 +46,7 @@ export type { PageLimit } from './model/page.ts';
 export { messageBytes, Page, pageOf, retainedBytes } from './model/page.ts';
 export { JSON_DEPTH_MAX, parseJson } from './model/parse-json.ts';
 export { plainLines, plainText } from './model/plain-text.ts';
+export * from './model/publish-order.ts';
 export type { DeliveryPayer, RetainedHolder } from './model/quota-holder.ts';
 export {
   holderKeyOf,

@@ -6,6 +6,7 @@ import {
   type LinkState,
   namesOf,
   type Peer,
+  PublishOrder,
   quotaHolderKey,
   quotaHolderOf,
   type Subscription,
@@ -48,6 +49,7 @@ export class NodeLink
   readonly peer: Peer;
   readonly openedAtMs: number;
   readonly outbound: OutboundBuffer;
+  readonly publishOrder: PublishOrder | undefined;
   readonly traffic: LinkTraffic = {
     ...{ receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentQos1: 0, sentQos2: 0, sentBytes: 0 },
   };
@@ -95,6 +97,7 @@ export class NodeLink
     this.peer = peer;
     this.#context = context;
     this.#mayBeElsewhere = context.cluster !== undefined;
+    this.publishOrder = context.cluster && new PublishOrder();
     this.#isForwarded = isForwarded;
     const Transport = wire === 'tcp' ? TcpStream : WebSocket;
     this.#transport = new Transport(socket, context.transport, this, this.#mayBeElsewhere && !isForwarded);
@@ -251,6 +254,10 @@ export class NodeLink
     if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
     this.#charge(packet, nowMs);
     return this.#context.broker.receive(this, packet);
+  }
+
+  goOn(): void {
+    this.#turns.goOn();
   }
 
   /** A client whose sessions are at another process is served by that process. */

@@ -100,6 +100,43 @@ test('a defect beside the calls is reported, and so is the end of the connection
   expect(calls).toEqual(['Error: a defect', 'lost: cut']);
 });
 
+const PUBLISH = Buffer.from('320700016100010078', 'hex');
+
+test('a PUBLISH at QoS 1 is handed over while those before it wait, and other packets and calls behind their answers', async () => {
+  const answers: (() => void)[] = [];
+  let stage = 'connect';
+  const { calls, turns } = turnsWith(() => {
+    if (stage === 'connect') return undefined;
+    turns.goOn();
+    return new Promise((resolve) => answers.push(resolve));
+  });
+  turns.push(CONNECT);
+  stage = 'publish';
+  turns.push(Buffer.concat([PUBLISH, PUBLISH, PINGREQ]));
+  turns.call(() => {
+    calls.push('drain');
+  });
+  turns.end('cut');
+  expect(calls).toEqual(['connect', 'publish', 'publish']);
+  expect(turns.isBusy).toBe(true);
+  answers[1]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toEqual(['connect', 'publish', 'publish']);
+  answers[0]?.();
+  await expect.poll(() => calls, PATIENT).toEqual(['connect', 'publish', 'publish', 'drain', 'pingreq']);
+  answers[2]?.();
+  await expect.poll(() => calls.at(-1), PATIENT).toBe('lost: cut');
+  expect(turns.isBusy).toBe(false);
+});
+
+test('a PUBLISH waits where the broker does not go on, and goes on when the broker says so later', async () => {
+  const { calls, turns } = turnsWith(() => (calls.length === 1 ? undefined : new Promise(() => {})));
+  turns.push(Buffer.concat([CONNECT, PUBLISH, PUBLISH]));
+  expect(calls).toEqual(['connect', 'publish']);
+  turns.goOn();
+  await expect.poll(() => calls, PATIENT).toEqual(['connect', 'publish', 'publish']);
+});
+
 test('packets that take long have a turn of the event loop each, and others are served in between [SEC-WORK-5]', async () => {
   const { calls, turns, clock } = turnsWith(() => clock.spend(TURN_MS_MAX / 2));
   turns.push(Buffer.concat([CONNECT, PINGREQ, PINGREQ, PINGREQ]));

@@ -34,8 +34,8 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Starts `redis-server`, or `APUS_ENGINE`, with a file of its own that it writes `everysec`. */
-export async function startEngine(): Promise<RunningEngine> {
+/** Starts `redis-server`, or `APUS_ENGINE`, with a file of its own. */
+export async function startEngine(sync = 'everysec'): Promise<RunningEngine> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-bench-'));
   const password = randomBytes(12).toString('hex');
   const port = await freePort();
@@ -44,7 +44,7 @@ export async function startEngine(): Promise<RunningEngine> {
       process.env.APUS_ENGINE ?? 'redis-server',
       [
         ...['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password],
-        ...['--dir', directory, '--appendonly', 'yes', '--save', ''],
+        ...['--dir', directory, '--appendonly', 'yes', '--appendfsync', sync, '--save', ''],
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     ),

@@ -1,10 +1,10 @@
-// Builds and runs a measurement of clusters: `node test/cluster/bench/run.mjs price|workers|many|connects [FLAGS]`.
+// Builds and runs a measurement of clusters: `node test/cluster/bench/run.mjs price|workers|many|connects|publisher [FLAGS]`.
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildLoadTest } from '../../../loadtest/build.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const PROGRAMS = ['price', 'workers', 'many', 'connects'];
+const PROGRAMS = ['price', 'workers', 'many', 'connects', 'publisher'];
 
 const [program, ...args] = process.argv.slice(2);
 if (!PROGRAMS.includes(program)) {

@@ -1,6 +1,7 @@
 import { ConfigurationError, Fields } from '@apus/identity';
+import { type BridgeCommon, HOPS_MAX } from './common.ts';
 import { readIotCoreBridge } from './iot-core.ts';
-import { type KafkaBridgeConfiguration, readKafkaBridge } from './kafka.ts';
+import { type KafkaBridgeConfiguration, readKafkaBridge, readWholeKafka } from './kafka.ts';
 import { type MqttBridgeConfiguration, readMqttBridge } from './mqtt.ts';
 import type { Place } from './place.ts';
 
@@ -12,23 +13,10 @@ const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export type BridgeConfiguration = MqttBridgeConfiguration | KafkaBridgeConfiguration;
 
-/** The fields that every bridge has. */
-export interface BridgeCommon {
-  readonly name: string;
-  /**
-   * The tenant whose messages the bridge carries.
-   * @default 'default'
-   */
-  readonly tenant: string;
-  /** A message that has crossed this many bridges goes no further. */
-  readonly hopsMax: number;
-}
-
 const KINDS = ['kafka', 'iotCore', 'mqtt'] as const;
 
 const READ = { kafka: readKafkaBridge, iotCore: readIotCoreBridge, mqtt: readMqttBridge } as const;
 
-const HOPS_MAX = 4;
 const HOPS_MAX_MAX = 32;
 export const COMMON_FIELDS = ['name', 'tenant', 'hopsMax'];
 
@@ -38,6 +26,7 @@ export const COMMON_FIELDS = ['name', 'tenant', 'hopsMax'];
  * @throws {ConfigurationError} that names the place and the expected value
  */
 export function readBridges(value: unknown, place: Place): readonly BridgeConfiguration[] {
+  if (isOfWholeKafka(value)) return [readWholeKafka(value, place)];
   const list = new Fields(value, place.where, ['bridges']).raw('bridges');
   const where = `${place.where}: bridges`;
   if (!Array.isArray(list) || list.length === 0 || list.length > BRIDGES_MAX)
@@ -49,6 +38,10 @@ export function readBridges(value: unknown, place: Place): readonly BridgeConfig
     names.add(name);
   }
   return bridges;
+}
+
+function isOfWholeKafka(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kafka' in value && !('bridges' in value);
 }
 
 function readBridge(value: unknown, place: Place): BridgeConfiguration {

@@ -1,6 +1,6 @@
 import { Fields } from '@apus/identity';
 import { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
-import type { BridgeCommon } from './configuration.ts';
+import type { BridgeCommon } from './common.ts';
 import {
   checkMappings,
   type MqttBridgeConfiguration,

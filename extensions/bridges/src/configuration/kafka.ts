@@ -1,6 +1,6 @@
 import { ConfigurationError, Fields } from '@apus/identity';
 import { intersects, type QoS, validateTopicFilter, validateTopicName } from '@apus/mqtt';
-import type { BridgeCommon } from './configuration.ts';
+import { type BridgeCommon, HOPS_MAX } from './common.ts';
 import { readKafkaOnAws } from './kafka-on-aws.ts';
 import { countOf, qosOf } from './numbers.ts';
 import { type Place, secretOf } from './place.ts';
@@ -52,6 +52,11 @@ export interface KafkaBridgeConfiguration extends BridgeCommon, KafkaConnection 
   /** Where a group without offsets begins. */
   readonly from: 'earliest' | 'latest';
   readonly in: readonly KafkaInMapping[];
+  /**
+   * Topics of Kafka that come in as `TOPIC/KEY`: names, or the beginnings of names with `*` behind them.
+   * @default those of `in` alone
+   */
+  readonly topics?: readonly string[];
   readonly out: readonly KafkaOutMapping[];
 }
 
@@ -86,6 +91,43 @@ export function readKafkaBridge(
   checkMappings(bridge, fields);
   return bridge;
 }
+
+/** The name of the bridge of a file that says only where Kafka is. */
+const NAME = 'kafka';
+const TOPIC_PATTERN = /^[A-Za-z0-9._-]{0,249}\*?$/;
+
+/** `{"kafka": "127.0.0.1:9092"}`, and `topics` if not all are to come in. */
+export function readWholeKafka(value: unknown, place: Place): KafkaBridgeConfiguration {
+  const fields = new Fields(value, place.where, ['kafka', 'topics']);
+  const brokers = fields.requiredText('kafka', 'addresses as "kafka.example:9092".').split(',');
+  const connection = new Fields({ brokers }, `${place.where}.kafka`, CONNECTION_FIELDS);
+  const topics = fields.texts('topics') ?? ['*'];
+  const invalid = topics.find((topic) => topic === '' || !TOPIC_PATTERN.test(topic));
+  if (invalid !== undefined)
+    fields.fail(
+      'topics',
+      `has to be names of topics, or their beginnings with "*", not ${JSON.stringify(invalid)}.`,
+    );
+  return {
+    ...{ kind: 'kafka', name: NAME, tenant: 'default', hopsMax: HOPS_MAX },
+    ...readKafkaConnection(connection, NAME, place),
+    ...readGroup(connection, NAME),
+    ...{ in: [], topics, out: [] },
+  };
+}
+
+/** The mapping of a topic of which the file has only the name, or its beginning. */
+export function wholeTopic(
+  { topics = [] }: Pick<KafkaBridgeConfiguration, 'topics'>,
+  topic: string,
+): KafkaInMapping | undefined {
+  const isMeant = topics.some((each) =>
+    each.endsWith('*') ? topic.startsWith(each.slice(0, -1)) : topic === each,
+  );
+  return isMeant ? { topic, to: TOPIC_AND_KEY, qos: 1, retain: false } : undefined;
+}
+
+const TOPIC_AND_KEY: Template = { text: '{topic}/{key}', names: ['topic', 'key'] };
 
 export function connectionFields(fields: Fields): Fields {
   return new Fields(fields.raw('kafka'), `${fields.where}.kafka`, CONNECTION_FIELDS);

@@ -1,6 +1,6 @@
 import { ConfigurationError, Fields } from '@apus/identity';
 import { intersects, type QoS, validateTopicFilter } from '@apus/mqtt';
-import type { BridgeCommon } from './configuration.ts';
+import type { BridgeCommon } from './common.ts';
 import { countOf, qosOf } from './numbers.ts';
 import { type Place, secretOf } from './place.ts';
 import { type TlsConfiguration, tlsOf } from './tls.ts';

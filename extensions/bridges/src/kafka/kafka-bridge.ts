@@ -24,7 +24,7 @@ export class KafkaBridge implements Bridge, Outlet {
     this.#configuration = configuration;
     this.#sourceState = this.#stateKeeper(context, 'in');
     this.#sinkState = this.#stateKeeper(context, 'out');
-    if (configuration.in.length > 0)
+    if (configuration.in.length > 0 || configuration.topics !== undefined)
       this.#source = new KafkaSource(configuration, context, this.#sourceState);
     if (configuration.out.length > 0) this.#sink = new KafkaSink(configuration, context, this.#sinkState);
   }

@@ -1,6 +1,6 @@
 import type { Message, PublishRequest } from '@apus/broker';
 import { isUtf8, matches, publishLength, type UserProperties, validateTopicName } from '@apus/mqtt';
-import type { BridgeCommon } from '../configuration/configuration.ts';
+import type { BridgeCommon } from '../configuration/common.ts';
 import type { KafkaInMapping, KafkaOutMapping } from '../configuration/kafka.ts';
 import { filled, filledByTopic } from '../configuration/template.ts';
 import { withHop } from '../hops.ts';

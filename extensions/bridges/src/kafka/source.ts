@@ -1,12 +1,18 @@
 import { type Awaitable, type MessageOrigin, type PublishRequest, reasonOf } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import type { BridgesContext } from '@apus/node';
-import { Consumer, type ConsumerOptions, type Message, type MessagesStream } from '@platformatic/kafka';
+import {
+  Admin,
+  Consumer,
+  type ConsumerOptions,
+  type Message,
+  type MessagesStream,
+} from '@platformatic/kafka';
 import { newCounts, type StateKeeper } from '../bridge.ts';
-import type { KafkaBridgeConfiguration, KafkaInMapping } from '../configuration/kafka.ts';
+import { type KafkaBridgeConfiguration, type KafkaInMapping, wholeTopic } from '../configuration/kafka.ts';
 import { connectionOptions } from './connection.ts';
 import { type KafkaRecord, requestOf } from './record.ts';
-import { type Offset, UnderWay } from './under-way.ts';
+import { type Offset, type RecordTurn, UnderWay } from './under-way.ts';
 
 /** The time until the next attempt to consume. */
 const RESTART_MS = 1_000;
@@ -14,6 +20,10 @@ const RESTART_MS = 1_000;
 const PAUSE_MS = 200;
 /** The interval of commits: after a crash the records since the last commit come again. */
 const COMMIT_MS = 500;
+/** The interval in which it looks for new topics, if the file does not name all. */
+const TOPICS_MS = 30_000;
+/** Topics of one bridge whose file does not name all. */
+const TOPICS_MAX = 1_000;
 /**
  * After the first time Kafka removes a dead member from its group, and after the second the others share its
  * partitions.
@@ -43,7 +53,7 @@ export class KafkaSource {
   readonly #configuration: KafkaBridgeConfiguration;
   readonly #context: BridgesContext;
   readonly #state: StateKeeper;
-  readonly #mappings: ReadonlyMap<string, KafkaInMapping>;
+  readonly #mappings: Map<string, KafkaInMapping>;
   #consumer: SourceConsumer | undefined;
   #isStopped = false;
   #waitsFor: string | undefined;
@@ -56,13 +66,16 @@ export class KafkaSource {
   #topicIds: ReadonlyMap<string, string> = new Map();
 
   readonly #openConsumer: OpenConsumer;
+  readonly #listTopics: () => Promise<readonly string[]>;
 
   constructor(
     configuration: KafkaBridgeConfiguration,
     context: BridgesContext,
     state: StateKeeper,
     openConsumer: OpenConsumer = (options) => new Consumer(options),
+    listTopics = () => topicsOf(configuration),
   ) {
+    this.#listTopics = listTopics;
     this.#openConsumer = openConsumer;
     this.#configuration = configuration;
     this.#context = context;
@@ -125,6 +138,8 @@ export class KafkaSource {
   /** Consumes until the consumer fails or is stopped. Records whose offsets are not committed then come again. */
   async #consume(): Promise<void> {
     this.#underWay = this.#newUnderWay();
+    await this.#lookForTopics();
+    if (this.#mappings.size === 0) throw new Error('Kafka has no such topic');
     const consumer = this.#openConsumer({
       ...connectionOptions(this.#configuration),
       groupId: this.#configuration.group,
@@ -146,11 +161,14 @@ export class KafkaSource {
       const stream = await consumer.consume({ topics, mode: 'committed', fallbackMode, autocommit: false });
       this.#stream = stream;
       this.#state.set('connected');
-      const cancel = this.#commitRegularly(consumer);
+      const cancels = [
+        this.#regularly(COMMIT_MS, () => this.#commitOrWarn(consumer)),
+        this.#regularly(TOPICS_MS, () => this.#endForNewTopics(stream)),
+      ];
       try {
         for await (const record of stream) await this.#take(consumer, record);
       } finally {
-        cancel();
+        for (const cancel of cancels) cancel();
         await this.#underWay.ended();
       }
     } finally {
@@ -158,6 +176,26 @@ export class KafkaSource {
       // Kafka may be unreachable, and its client would wait for it.
       await Promise.race([this.#leave(consumer), this.#after(LEAVE_MS_MAX)]);
     }
+  }
+
+  /** Notes topics that the file does not name in full. */
+  async #lookForTopics(): Promise<boolean> {
+    if (this.#configuration.topics === undefined) return false;
+    const before = this.#mappings.size;
+    for (const topic of await this.#listTopics()) {
+      const mapping = wholeTopic(this.#configuration, topic);
+      if (mapping === undefined || this.#mappings.has(topic)) continue;
+      if (this.#mappings.size === TOPICS_MAX)
+        throw new Error(`Kafka has more than ${TOPICS_MAX} such topics`);
+      this.#mappings.set(topic, mapping);
+    }
+    return this.#mappings.size > before;
+  }
+
+  /** Another consumer takes them in. */
+  async #endForNewTopics(stream: MessagesStream<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
+    const isNew = await this.#lookForTopics().catch(() => false);
+    if (isNew) stream.destroy(new Error('Kafka has new topics'));
   }
 
   async #leave(consumer: SourceConsumer): Promise<void> {
@@ -176,10 +214,13 @@ export class KafkaSource {
       await this.#underWay.ended();
       await this.#readTopicIds(consumer);
     }
-    const found = this.#requestOf(record);
-    const request = found && { ...found, origin: this.#originOf(record) };
-    const taken = { topic, partition, offset, bytes: bytesOf(record) };
-    await this.#underWay.take(taken, request?.topic, () => request === undefined || this.#publish(request));
+    const request = this.#requestOf(record);
+    const taken = { topic, partition, offset, bytes: bytesOf(record), origin: this.#originOf(record) };
+    await this.#underWay.take(
+      taken,
+      request?.topic,
+      (turn) => request === undefined || this.#publish({ ...request, origin: taken.origin }, turn),
+    );
   }
 
   async #readTopicIds(consumer: SourceConsumer): Promise<void> {
@@ -218,19 +259,35 @@ export class KafkaSource {
   }
 
   /** True when the broker has stored the message, or never will; false when the source has been stopped before. */
-  #publish(request: PublishRequest): Awaitable<boolean> {
+  #publish(request: PublishRequest, { ordered, behind, before }: RecordTurn): Awaitable<boolean> {
     if (this.#isStopped) return false;
-    const answer = this.#context.publish(request);
-    if (answer instanceof Promise || answer instanceof Violation) return this.#published(request, answer);
+    const origin = request.origin && { ...request.origin, behind };
+    const answer = this.#context.publish({ ...request, origin, ordered });
+    if (answer instanceof Promise || answer instanceof Violation)
+      return this.#published(request, answer, behind === undefined ? undefined : before);
     this.counts.forwarded += 1;
     return true;
   }
 
-  /** While the broker has no room the message waits, and so do the records behind it. */
-  async #published(request: PublishRequest, first: ReturnType<BridgesContext['publish']>): Promise<boolean> {
+  /**
+   * While the broker has no room the message waits, and so do the records behind it.
+   *
+   * @param before the message was `behind` another one, and is refused with it: it comes again when that one is stored
+   */
+  async #published(
+    request: PublishRequest,
+    first: ReturnType<BridgesContext['publish']>,
+    before?: Promise<void>,
+  ): Promise<boolean> {
     let isWaiting = false;
     try {
-      for (let answer = await first; ; answer = await this.#context.publish(request)) {
+      let answer = await first;
+      if (answer instanceof Violation && before !== undefined) {
+        await before;
+        if (this.#isStopped) return false;
+        answer = await this.#context.publish(request);
+      }
+      for (; ; answer = await this.#context.publish(request)) {
         if (!(answer instanceof Violation)) {
           this.counts.forwarded += 1;
           return true;
@@ -262,12 +319,12 @@ export class KafkaSource {
     this.#context.log.warn('bridge-waits', { bridge: this.#configuration.name, topic, error });
   }
 
-  #commitRegularly(consumer: SourceConsumer): () => void {
+  #regularly(intervalMs: number, does: () => Promise<void>): () => void {
     let cancel = (): void => {};
     let isOver = false;
     const next = (): void => {
-      cancel = this.#context.clock.after(COMMIT_MS, () => {
-        void this.#commitOrWarn(consumer).then(() => {
+      cancel = this.#context.clock.after(intervalMs, () => {
+        void does().then(() => {
           if (!isOver) next();
         });
       });
@@ -302,6 +359,16 @@ export class KafkaSource {
 
   #newUnderWay(): UnderWay {
     return new UnderWay(UNDER_WAY_MAX, FETCH_BYTES_MAX, (error) => this.#stream?.destroy(error as Error));
+  }
+}
+
+/** The topics of Kafka but its own. */
+async function topicsOf(configuration: KafkaBridgeConfiguration): Promise<readonly string[]> {
+  const admin = new Admin(connectionOptions(configuration));
+  try {
+    return await admin.listTopics({ includeInternals: false });
+  } finally {
+    await admin.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@apus/broker';
+import { type Awaitable, type MessageOrigin, type OrderedPublish, PublishOrder } from '@apus/broker';
 
 /** A place in Kafka from which a group goes on. */
 export interface Offset {
@@ -14,6 +14,27 @@ interface Taken {
   readonly partition: number;
   readonly offset: bigint;
   readonly bytes: number;
+  /** @default a stream cannot tell it from others */
+  readonly origin?: MessageOrigin | undefined;
+}
+
+/** A record with its place among those of its MQTT topic. */
+export interface RecordTurn {
+  readonly ordered: OrderedPublish;
+  /** The number of the record before it, if that one may still be refused. */
+  readonly behind: number | undefined;
+  /** Resolves when those before it are stored, or given up. */
+  readonly before: Promise<void> | undefined;
+}
+
+/** The last record of an MQTT topic that is under way. */
+interface LastRecord {
+  readonly origin: MessageOrigin | undefined;
+  readonly order: PublishOrder;
+  /** Resolves when its stream has been asked to append it, or when it is stored. */
+  readonly asked: Promise<void>;
+  readonly ended: Promise<void>;
+  isOver: boolean;
 }
 
 interface Partition {
@@ -28,15 +49,16 @@ interface Partition {
 
 /**
  * The records whose messages are under way to the broker's stores. Those with one MQTT topic go one after another, so
- * that a refused one is not overtaken. The others go together.
+ * that a refused one is not overtaken: a stream may be asked to append the next one `behind` one that it has not
+ * answered. The others go together.
  */
 export class UnderWay {
   readonly #recordsMax: number;
   readonly #bytesMax: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #partitions = new Map<string, Partition>();
-  /** The last record of each MQTT topic that is under way. */
-  readonly #last = new Map<string, Promise<void>>();
+  /** By MQTT topic. */
+  readonly #last = new Map<string, LastRecord>();
   #records = 0;
   #bytes = 0;
   #waiters: (() => void)[] = [];
@@ -65,41 +87,82 @@ export class UnderWay {
   }
 
   /**
-   * Publishes a record when those of its MQTT topic before it are stored. Resolves when there is room for the next one.
+   * Publishes a record when those of its MQTT topic before it are stored, or it may be `behind` them. Resolves when there
+   * is room for the next one.
    *
    * @param mqttTopic undefined: the record becomes no message
    * @param publish false: it was given up, and has to come again
    * @throws the error of a record before it that could not be published
    */
-  async take(record: Taken, mqttTopic: string | undefined, publish: () => Awaitable<boolean>): Promise<void> {
+  async take(
+    record: Taken,
+    mqttTopic: string | undefined,
+    publish: (turn: RecordTurn) => Awaitable<boolean>,
+  ): Promise<void> {
     this.#throwFailure();
     const partition = this.#partitionOf(record);
     partition.next = record.offset + 1n;
     if (mqttTopic === undefined) return;
-    const before = this.#last.get(mqttTopic);
     partition.waiting.add(record.offset);
-    const publishing = before === undefined ? publish() : before.then(publish);
+    const publishing = this.#publish(record, mqttTopic, publish);
     if (publishing === true) partition.waiting.delete(record.offset);
     if (!(publishing instanceof Promise)) return;
     this.#records += 1;
     this.#bytes += record.bytes;
-    const ended = publishing.then((isStored) => {
-      if (isStored) partition.waiting.delete(record.offset);
-    });
-    this.#last.set(mqttTopic, ended);
     const end = () => {
-      if (this.#last.get(mqttTopic) === ended) this.#last.delete(mqttTopic);
       this.#records -= 1;
       this.#bytes -= record.bytes;
       for (const look of this.#waiters.splice(0)) look();
     };
-    ended.then(end, (error: unknown) => {
-      end();
-      if (this.#failure === undefined) this.#onFailure(error);
-      this.#failure ??= { error };
-    });
+    publishing.then(
+      (isStored) => {
+        if (isStored) partition.waiting.delete(record.offset);
+        end();
+      },
+      (error: unknown) => {
+        end();
+        if (this.#failure === undefined) this.#onFailure(error);
+        this.#failure ??= { error };
+      },
+    );
     await this.#until(() => this.#records < this.#recordsMax && this.#bytes < this.#bytesMax);
     this.#throwFailure();
+  }
+
+  #publish(
+    { origin, bytes }: Taken,
+    mqttTopic: string,
+    publish: (turn: RecordTurn) => Awaitable<boolean>,
+  ): Awaitable<boolean> {
+    const before = this.#last.get(mqttTopic);
+    const order = before?.order ?? new PublishOrder();
+    let asked = (): void => {};
+    const whenAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const begin = (behind?: number): Awaitable<boolean> => {
+      const ordered = order.enter(bytes, { asked });
+      const publishing = publish({ ordered, behind, before: before?.ended });
+      if (!(publishing instanceof Promise)) ordered.end(true);
+      else
+        publishing.then(
+          () => ordered.end(true),
+          () => ordered.end(false),
+        );
+      return publishing;
+    };
+    const publishing = before === undefined ? begin() : follow(before, origin, begin);
+    if (!(publishing instanceof Promise)) return publishing;
+    const ended = publishing.then(() => {});
+    const last: LastRecord = { origin, order, asked: whenAsked, ended, isOver: false };
+    this.#last.set(mqttTopic, last);
+    const end = () => {
+      last.isOver = true;
+      if (this.#last.get(mqttTopic) === last) this.#last.delete(mqttTopic);
+      asked();
+    };
+    ended.then(end, end);
+    return publishing;
   }
 
   /** Resolves when nothing is under way. */
@@ -145,4 +208,17 @@ export class UnderWay {
 function storedBefore({ waiting, next }: Partition): bigint {
   for (const first of waiting) return first;
   return next;
+}
+
+/** Begins with a record when the one before it is stored, or its stream has been asked for it. */
+async function follow(
+  before: LastRecord,
+  origin: MessageOrigin | undefined,
+  begin: (behind?: number) => Awaitable<boolean>,
+): Promise<boolean> {
+  const isOfSameSource = origin !== undefined && before.origin?.source === origin.source;
+  await (isOfSameSource ? before.asked : before.ended);
+  if (!before.isOver && isOfSameSource) return await begin(before.origin?.number);
+  await before.ended;
+  return await begin();
 }

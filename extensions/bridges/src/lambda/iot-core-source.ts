@@ -1,6 +1,7 @@
 import { ConfigurationError, Fields } from '@apus/identity';
 import { intersects } from '@apus/mqtt';
-import { BRIDGES_MAX, type BridgeCommon, COMMON_FIELDS, readCommon } from '../configuration/configuration.ts';
+import type { BridgeCommon } from '../configuration/common.ts';
+import { BRIDGES_MAX, COMMON_FIELDS, readCommon } from '../configuration/configuration.ts';
 import { checkTopics } from '../configuration/iot-core.ts';
 import { checkApart, localOf, mappingsOf, remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
 

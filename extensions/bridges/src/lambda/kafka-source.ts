@@ -1,5 +1,6 @@
 import { ConfigurationError, Fields } from '@apus/identity';
-import { BRIDGES_MAX, type BridgeCommon, COMMON_FIELDS, readCommon } from '../configuration/configuration.ts';
+import type { BridgeCommon } from '../configuration/common.ts';
+import { BRIDGES_MAX, COMMON_FIELDS, readCommon } from '../configuration/configuration.ts';
 import {
   brokersOf,
   connectionFields,

@@ -57,6 +57,10 @@ export const STREAM_MESSAGES_READ_MAX = 1000;
 /** Bytes of messages of a stream that one command reads. */
 export const STREAM_BYTES_READ_MAX = 4 * 1024 * 1024;
 
+/** Messages, and their bytes, that one command appends to a stream. A larger message goes alone. */
+export const STREAM_APPENDS_STEP = 256;
+export const STREAM_APPENDS_BYTES = 1024 * 1024;
+
 /** Topics of a stream that one command looks at. */
 export const STREAM_TOPICS_STEP = 500;
 

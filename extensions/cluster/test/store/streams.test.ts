@@ -52,6 +52,50 @@ describe('streams in the engine', needs('engine', program), () => {
     expect(await numbers()).toEqual(['1', '2']);
   });
 
+  it('take the messages of a turn in few commands, in their order, and a refused one spoils no other', async () => {
+    const engine = await started();
+    const { engine: client, streams, numbers } = await joined(engine);
+    const oneTopic = { ...STREAM, topicsMax: 1 };
+    const append = (number: number, topic = TOPIC) => {
+      const options = { key: undefined, nowMs: NOW_MS, isForced: false };
+      return streams.append(TENANT, oneTopic, numberedMessage(number, { topic }), options);
+    };
+    await append(1);
+    const calls = async () => {
+      const stats = await client.client.info('commandstats');
+      return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    };
+    const before = await calls();
+    const answers = await Promise.all([
+      ...Array.from({ length: 100 }, (_, index) => append(index + 2)),
+      append(500, 's/other'),
+      append(102),
+    ]);
+    expect(answers.flatMap((each, index) => (each === 'full' ? index : []))).toEqual([100]);
+    expect((await calls()) - before).toBeLessThan(5);
+    expect(await numbers()).toEqual(Array.from({ length: 102 }, (_, index) => String(index + 1)));
+  });
+
+  it('refuse a message behind one that is not in the log, and take it when that one is there', async () => {
+    const { streams, numbers } = await joined(await started());
+    const append = async (number: number, behind?: number, topicsMax = 100, topic = TOPIC) => {
+      const origin = { source: 'kafka/0', number, behind };
+      const options = { key: undefined, nowMs: NOW_MS, isForced: false, origin };
+      const stream = { ...STREAM, topicsMax };
+      const appended = await streams.append(TENANT, stream, numberedMessage(number, { topic }), options);
+      return typeof appended === 'string' ? appended : appended.entry.number;
+    };
+    expect(await Promise.all([append(1, undefined, 0), append(2, 1, 0), append(3, 2)])).toEqual([
+      'full',
+      'contended',
+      'contended',
+    ]);
+    expect(await Promise.all([append(1), append(2, 1), append(3, 2)])).toEqual([1, 2, 3]);
+    expect(await append(5, 4)).toBe('contended');
+    expect(await append(5)).toBe(4);
+    expect(await numbers()).toEqual(['1', '2', '3', '5']);
+  });
+
   it.each([
     ['is not asked to', ['--appendonly', 'yes', '--appendfsync', 'everysec']],
     ['does not say so', ['--appendonly', 'yes', '--appendfsync', 'always', '--rename-command', 'CONFIG', '']],

@@ -1,5 +1,6 @@
 import type { Publisher } from './identity.ts';
 import type { MessageOrigin } from './message-origin.ts';
+import type { OrderedPublish } from './publish-order.ts';
 
 export type Accepted = 'delivered' | 'no-matching-subscribers';
 
@@ -37,6 +38,8 @@ export interface AcceptOptions {
   readonly isWill?: boolean;
   /** A stream takes the message once, however often its source hands it over. @default it comes once */
   readonly origin?: MessageOrigin | undefined;
+  /** The message among those of its publisher that are accepted at the same time. @default it is the only one */
+  readonly ordered?: OrderedPublish | undefined;
 }
 
 /** The broker has refused the message: the sender may send it again. */

@@ -1,6 +1,7 @@
 import type { ConnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
 import type { Awaitable } from './flow.ts';
 import type { Identity, Peer } from './identity.ts';
+import type { PublishOrder } from './publish-order.ts';
 import type { ConnectionId, SessionRef, Subscription } from './session.ts';
 
 /** The connection as CONNECT and CONNACK agreed on it. */
@@ -160,6 +161,13 @@ export interface Link {
    * message
    */
   drainSoon?(): void;
+  /**
+   * Lets the client's messages at QoS 1 be accepted while those before them wait for an engine. @default they are accepted one after
+   * another
+   */
+  readonly publishOrder?: PublishOrder | undefined;
+  /** The broker may be given the next PUBLISH at QoS 1 or PUBACK, before the present one has been answered. */
+  goOn?(): void;
   /** Room for past messages of streams in the SUBACKs, on a door without `readers`. @default it reads no streams */
   readonly pastRoom?: PastRoom;
   /**

@@ -4,6 +4,11 @@ export interface MessageOrigin {
   readonly source: string;
   /** Ascending in the sequence, in which its source hands the messages over: an offset of Kafka. */
   readonly number: number;
+  /**
+   * The number of a message to the same topic whose append has not been answered: this one is refused unless that one
+   * is in the log, so that none overtakes a refused one. @default none is under way
+   */
+  readonly behind?: number | undefined;
 }
 
 /** A topic remembers so many sources of its messages; further ones take the place of those that came first. */

@@ -82,7 +82,7 @@ export interface StreamStore {
   /**
    * Appends the message to its topic's log. 'full', and nothing changed: there is no memory, or the stream has as many
    * topics as it may, in all or of this holder (`mayOpen`). 'contended': so many handlers publish to the topic that this
-   * one found no place in its time. 'repeated': a later message of the same `origin` is there, or this one was and is
+   * one found no place in its time, or the one that it is `behind` is not in the log. 'repeated': a later message of the same `origin` is there, or this one was and is
    * not kept any more. The calls of one process for one topic are numbered in their order, if it waits for each.
    */
   append(

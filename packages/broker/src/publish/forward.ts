@@ -31,8 +31,14 @@ export function* forward(
   matching?: Awaitable<readonly MatchedFilter[]>,
 ): Flow<AcceptOutcome> {
   if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';
-  const matched = yield* waitFor(matching ?? context.ports.subscriptions.match(tenant, message.topic));
   const stream = streamOf(context, message.topic);
+  const { ordered } = options;
+  // A stream that processes share is asked at once, and keeps the order.
+  const waits =
+    ordered?.isNext === false && (stream === undefined || context.ports.streams?.isShared !== true);
+  if (waits) yield* ordered.untilNext();
+  const asking = waits ? undefined : matching;
+  const matched = yield* waitFor(asking ?? context.ports.subscriptions.match(tenant, message.topic));
   // A retained message has been counted already. A removal has not, and its properties may be long.
   const isKept = message.retain && message.payload.length > 0;
   if (matched.length === 0 && stream === undefined) return unrouted(context, message);
@@ -85,6 +91,7 @@ export function* forwardIfAllowed(
     if (!(yield* underWay(fanOut(context, message, wide, isAnswered, payer)))) return 'backlog-full';
   }
   yield* underWay(deliver(context, message, leavingNow(context, tenant, message, deliveries, options)));
+  options.ordered?.handedOn();
   if (wide.length > 0 && !(yield* isTaken(context, message))) return 'outlet-refused-late';
   return deliveries.length + wide.length === 0 ? unrouted(context, message) : 'delivered';
 }
@@ -123,6 +130,7 @@ function* appendAndDeliver(
   if (appended === 'full') return 'memory-full';
   if (appended === 'contended') return 'stream-contended';
   if (appended === 'repeated') return 'delivered';
+  if (options.ordered !== undefined) yield* options.ordered.untilNext();
   const placed = placedMessage(appended.entry);
   if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
   const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
@@ -133,8 +141,11 @@ function* appendAndDeliver(
     yield* underWay(deliver(context, placed, liveReaders(context, appended, deliveries)));
   const plain = deliveries.filter(({ readers }) => readers === undefined);
   yield* underWay(deliver(context, placed, leavingNow(context, tenant, placed, plain, options)));
+  options.ordered?.handedOn();
   if (wide.length > 0) yield* isTaken(context, placed);
-  if (appended.written !== undefined) yield* waitFor(appended.written);
+  if (appended.written === undefined) return 'delivered';
+  options.ordered?.asked();
+  yield* waitFor(appended.written);
   return 'delivered';
 }
 

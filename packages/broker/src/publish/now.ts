@@ -22,7 +22,8 @@ export function forwardNow(
   options: AcceptOptions,
 ): Accepted | Flow<AcceptOutcome> {
   const { subscriptions, deliveryQuota } = context.ports;
-  if (!isPlain(context, tenant, message, options)) return forward(context, tenant, message, options);
+  if (options.ordered?.isNext === false || !isPlain(context, tenant, message, options))
+    return forward(context, tenant, message, options);
   const matched = subscriptions.match(tenant, message.topic);
   if (matched instanceof Promise || matched.some(isWide))
     return forward(context, tenant, message, options, false, matched);

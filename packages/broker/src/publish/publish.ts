@@ -13,6 +13,7 @@ import { disconnect, violate } from '../ending/disconnect.ts';
 import { type Accepted, type AcceptOutcome, isRefused } from '../model/accept-outcome.ts';
 import { type Awaitable, type Flow, waitFor } from '../model/flow.ts';
 import { type Connection, type Link, namesOf } from '../model/link.ts';
+import { inOrder, type OrderedPublish } from '../model/publish-order.ts';
 import { traceOf } from '../model/trace.ts';
 import { enter } from '../presence/enter.ts';
 import { isPresenceTopic, presenceViolation } from '../presence/names.ts';
@@ -36,6 +37,16 @@ export function publish(
   const invalid = validateTopicName(topic, context.limits);
   if (invalid !== undefined) return violate(context, link, invalid);
   const attempt = { link, connection, packet, topic, isRepetition: false };
+  // A client of MQTT 3.1.1 that is refused sends the message again, behind those that were accepted meanwhile.
+  if (packet.qos !== 1 || connection.protocolVersion < 5 || link.publishOrder === undefined)
+    return publishAttempt(context, attempt);
+  const handedOn = () => link.goOn?.();
+  const ordered = link.publishOrder.enter(packet.payload.length, { asked: handedOn, handedOn });
+  return inOrder(ordered, () => publishAttempt(context, { ...attempt, ordered }));
+}
+
+function publishAttempt(context: Context, attempt: Attempt): Flow<void> | undefined {
+  const { connection, packet } = attempt;
   // A PUBLISH that may have been accepted before must not be refused: errors from here on are `UnderWay`.
   if (packet.qos > 0 && mayRepeat(context, connection, packet))
     return underWay(publishLater(context, { ...attempt, isRepetition: true }));
@@ -57,6 +68,7 @@ function publishNow(context: Context, attempt: Attempt): Flow<void> | undefined 
   if (hasRoom !== true) return acceptIfRoom(context, attempt, hasRoom);
   const outcome = acceptFrom(context, attempt, context.messageClock.next());
   if (typeof outcome !== 'string') return answerLater(context, attempt, outcome);
+  if (attempt.ordered?.isFirst === false) return answer(context, attempt, outcome);
   if (packet.qos === 1) acknowledge(attempt, outcome);
   return undefined;
 }
@@ -69,6 +81,8 @@ interface Attempt {
   readonly topic: string;
   /** Known so far: a QoS 1 message that may be a repetition. At QoS 2 the receipt tells. */
   readonly isRepetition: boolean;
+  /** Messages of the client are accepted at the same time. */
+  readonly ordered?: OrderedPublish;
 }
 
 /**
@@ -87,6 +101,7 @@ function* publishLater(
   if (packet.qos === 2 && (mismatch === undefined || packet.dup || connection.isResumed))
     return yield* publishExactlyOnce(context, attempt, mismatch);
   if (mismatch !== undefined) {
+    if (!(yield* mayAnswer(attempt))) return;
     answerRefused(context, link, connection, packet, mismatch);
     if (refusal?.reasonCode === ReasonCode.PayloadFormatInvalid && packet.qos === 0)
       yield* violate(context, link, refusal);
@@ -103,6 +118,11 @@ function* acceptIfRoom(context: Context, attempt: Attempt, hasRoom: Awaitable<bo
 
 function* answerLater(context: Context, attempt: Attempt, accepting: Flow<AcceptOutcome>): Flow<void> {
   yield* answer(context, attempt, yield* accepting);
+}
+
+/** PUBACKs leave in the order of the PUBLISH packets. False: one before has failed, and none leaves. */
+function* mayAnswer({ ordered }: Attempt): Flow<boolean> {
+  return ordered === undefined || (yield* ordered.untilFirst());
 }
 
 function logRefused({ ports }: Context, { link }: Attempt, reason: AcceptOutcome): void {
@@ -240,11 +260,8 @@ function* acceptLater(context: Context, attempt: Attempt, messageId: string): Fl
   return typeof accepting === 'string' ? accepting : yield* accepting;
 }
 
-function acceptFrom(
-  context: Context,
-  { link, connection, packet, topic, isRepetition }: Attempt,
-  messageId: string,
-): Accepted | Flow<AcceptOutcome> {
+function acceptFrom(context: Context, attempt: Attempt, messageId: string): Accepted | Flow<AcceptOutcome> {
+  const { link, connection, packet, topic, isRepetition, ordered } = attempt;
   const { qos, retain, payload, properties } = packet;
   const { identity, session } = connection;
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
@@ -252,10 +269,18 @@ function acceptFrom(
   const message = createMessage(context, draft, messageId);
   if (context.ports.log.writesDebug === true)
     context.ports.log.debug('publish', { ...namesOf(link), topic, qos, messageId, ...traceOf(properties) });
-  if (isPresenceTopic(topic)) return enter(context, link, connection, message, isRepetition);
-  if (retain || topic.startsWith('$') || context.ports.outlet !== undefined)
-    return accept(context, identity.tenant, message, { publisher });
-  return forwardNow(context, identity.tenant, message, { publisher });
+  const isPlain = !retain && !topic.startsWith('$') && context.ports.outlet === undefined;
+  const options = { publisher, ordered };
+  if (isPlain) return forwardNow(context, identity.tenant, message, options);
+  const accepting = isPresenceTopic(topic)
+    ? enter(context, link, connection, message, isRepetition)
+    : accept(context, identity.tenant, message, options);
+  return ordered?.isNext === false ? whenNext(ordered, accepting) : accepting;
+}
+
+function* whenNext(ordered: OrderedPublish, accepting: Flow<AcceptOutcome>): Flow<AcceptOutcome> {
+  yield* ordered.untilNext();
+  return yield* accepting;
 }
 
 const OUTCOME_CODES = {
@@ -353,6 +378,7 @@ function isSentAgain(context: Context, attempt: Attempt, outcome: AcceptOutcome)
 
 /** QoS 0 has no answer: the log alone says that a message was refused. */
 function* answer(context: Context, attempt: Attempt, outcome: AcceptOutcome): Flow<void> {
+  if (!(yield* mayAnswer(attempt))) return;
   if (isRefused(outcome)) logRefused(context, attempt, outcome);
   if (attempt.packet.qos === 0) return;
   if (isForNow(outcome) && endsConnection(context, attempt))

@@ -27,7 +27,7 @@ export function* append(
   tenant: string,
   stream: StreamDeclaration,
   message: Message,
-  { isWill = false, publisher, origin }: AcceptOptions,
+  { isWill = false, publisher, origin, ordered }: AcceptOptions,
 ): Flow<Placed | 'full' | 'contended' | 'repeated'> {
   const { streams, clock, log } = context.ports;
   if (streams === undefined) throw new Error('there are no streams');
@@ -38,9 +38,13 @@ export function* append(
   }
   const holder = holderKeyOf(publisher);
   const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill, holder, origin };
-  const appended = yield* waitFor(store.append(tenant, stream, message, options));
+  const appending = store.append(tenant, stream, message, options);
+  if (appending instanceof Promise) ordered?.asked();
+  const appended = yield* waitFor(appending);
   if (typeof appended !== 'string') return { ...appended, isFound: appended.isFound === true };
   if (appended === 'repeated') return appended;
+  // Behind a message that was refused, and logged.
+  if (appended === 'contended' && origin?.behind !== undefined) return appended;
   log.warn(`stream-${appended}`, { stream: stream.name, topic: message.topic });
   return appended;
 }

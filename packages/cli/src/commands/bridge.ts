@@ -23,5 +23,6 @@ export const bridge: Command = {
 
 function lineOf(bridge: BridgeConfiguration): string {
   const remote = bridge.kind === 'kafka' ? `kafka ${bridge.brokers.join(',')}` : bridge.url;
-  return `${bridge.name}  ${remote}  in: ${bridge.in.length}, out: ${bridge.out.length}`;
+  const topics = bridge.kind === 'kafka' ? bridge.topics : undefined;
+  return `${bridge.name}  ${remote}  in: ${topics?.join(', ') ?? bridge.in.length}, out: ${bridge.out.length}`;
 }

@@ -18,9 +18,15 @@ export interface TurnHandlers {
   waiting(): void;
 }
 
+/** A call on the broker that has not been answered. */
+interface Call {
+  /** The next packet may join it. */
+  isUnderWay: boolean;
+}
+
 /**
  * The calls on the broker for one link, one after another: at once while the broker answers at once, else the next call
- * waits until its promise has resolved or rejected.
+ * waits until its promise has resolved or rejected, or the broker has called `goOn`.
  */
 export class Turns {
   readonly #inbound: Inbound;
@@ -29,6 +35,12 @@ export class Turns {
   /** Calls that are made before the waiting packets are handled. */
   #calls: (() => Awaitable<void>)[] | undefined;
   #isBusy = false;
+  /** The broker has called `goOn` in the last call. */
+  #hasGoneOn = false;
+  /** The last call, when it has returned a promise. */
+  #waiting: Call | undefined;
+  /** Calls that are not answered, for which the broker has called `goOn`. */
+  #underWay = 0;
   #isAdvancing = false;
   #isClosed = false;
   #continues = false;
@@ -36,7 +48,7 @@ export class Turns {
   /** Undefined: the turn has made no call yet. */
   #beganAtMs: number | undefined;
   #isOver = false;
-  /** It came when the turn was over. */
+  /** It came when the turn was over, or may not join what is under way. */
   #postponed: Packet | Violation | undefined;
 
   constructor(inbound: Inbound, handlers: TurnHandlers, clock: Clock) {
@@ -45,9 +57,20 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** The broker has not answered the last call. */
+  /** The broker has not answered all calls. */
   get isBusy(): boolean {
-    return this.#isBusy;
+    return this.#isBusy || this.#underWay > 0;
+  }
+
+  /** Packets that `mayJoin` may be handed over before the broker has answered its last call. */
+  goOn(): void {
+    if (!this.#isBusy) return;
+    this.#isBusy = false;
+    this.#hasGoneOn = true;
+    if (this.#waiting !== undefined) this.#waiting.isUnderWay = true;
+    this.#underWay += 1;
+    // The broker is at work.
+    if (!this.#isAdvancing) queueMicrotask(() => this.advance());
   }
 
   /** The bytes may be written to when this has returned. */
@@ -97,7 +120,7 @@ export class Turns {
     try {
       return this.#step();
     } catch (error) {
-      this.#failed(error);
+      this.#handlers.failed(error);
       return true;
     }
   }
@@ -105,13 +128,23 @@ export class Turns {
   /** Makes the next call on the broker. False when there is none, or none may be made now. */
   #step(): boolean {
     if (this.#isBusy) return false;
-    const call = this.#calls?.shift();
-    if (call !== undefined) return this.#run(call);
+    if (this.#calls !== undefined && this.#calls.length > 0) return this.#underWay === 0 && this.#runNext();
     const isLost = this.#lostBecause !== undefined;
     if (!isLost && this.#handlers.isStalled()) return false;
     const packet = this.#isClosed ? undefined : (this.#postponed ?? this.#inbound.next());
-    if (packet !== undefined) return this.#hand(packet);
-    return isLost && this.#finish(this.#lostBecause ?? '');
+    if (packet !== undefined) return this.#handIfAllowed(packet);
+    return isLost && this.#underWay === 0 && this.#finish(this.#lostBecause ?? '');
+  }
+
+  #runNext(): boolean {
+    const call = this.#calls?.shift();
+    return call !== undefined && this.#run(call);
+  }
+
+  #handIfAllowed(packet: Packet | Violation): boolean {
+    if (this.#underWay === 0 || mayJoin(packet)) return this.#hand(packet);
+    this.#postponed = packet;
+    return false;
   }
 
   #finish(why: string): boolean {
@@ -124,15 +157,13 @@ export class Turns {
     const nowMs = this.#look();
     this.#postponed = this.#isOver ? packet : undefined;
     if (this.#isOver) return true;
-    this.#isBusy = true;
-    this.#waitIfPromise(this.#handlers.handle(packet, nowMs));
+    this.#make(() => this.#handlers.handle(packet, nowMs));
     return true;
   }
 
   #run(call: () => Awaitable<void>): true {
     this.#look();
-    this.#isBusy = true;
-    this.#waitIfPromise(call());
+    this.#make(call);
     return true;
   }
 
@@ -144,24 +175,37 @@ export class Turns {
     return nowMs;
   }
 
-  #waitIfPromise(answer: Awaitable<void>): void {
+  #make(call: () => Awaitable<void>): void {
+    this.#isBusy = true;
+    this.#hasGoneOn = false;
+    this.#waiting = undefined;
+    let answer: Awaitable<void>;
+    try {
+      answer = call();
+    } catch (error) {
+      this.#answered(this.#hasGoneOn);
+      throw error;
+    }
     if (answer instanceof Promise) this.#wait(answer);
-    else this.#isBusy = false;
+    else this.#answered(this.#hasGoneOn);
   }
 
   async #wait(answer: Promise<void>): Promise<void> {
+    const call: Call = { isUnderWay: this.#hasGoneOn };
+    this.#waiting = call;
     try {
       await answer;
-      this.#isBusy = false;
+      this.#answered(call.isUnderWay);
     } catch (error) {
-      this.#failed(error);
+      this.#answered(call.isUnderWay);
+      this.#handlers.failed(error);
     }
     this.advance();
   }
 
-  #failed(error: unknown): void {
-    this.#isBusy = false;
-    this.#handlers.failed(error);
+  #answered(isUnderWay: boolean): void {
+    if (isUnderWay) this.#underWay -= 1;
+    else this.#isBusy = false;
   }
 
   #continueLater(): void {
@@ -172,4 +216,9 @@ export class Turns {
       this.advance();
     });
   }
+}
+
+/** PUBLISH at QoS 1 is accepted in order while others are (`Link.publishOrder`), and PUBACK is about another message. */
+function mayJoin(packet: Packet | Violation): boolean {
+  return 'type' in packet && ((packet.type === 'publish' && packet.qos === 1) || packet.type === 'puback');
 }

@@ -1,6 +1,7 @@
 import { ConfigurationError, Fields } from '@apus/identity';
 import { validateTopicFilter } from '@apus/mqtt';
-import { type BridgeCommon, COMMON_FIELDS, readCommon } from '../../configuration/configuration.ts';
+import type { BridgeCommon } from '../../configuration/common.ts';
+import { COMMON_FIELDS, readCommon } from '../../configuration/configuration.ts';
 import { countOf } from '../../configuration/numbers.ts';
 import type { Place } from '../../configuration/place.ts';
 import { type Condition, conditionOf } from '../condition.ts';

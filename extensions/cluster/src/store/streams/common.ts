@@ -20,7 +20,8 @@ local function text(number) return string.format('%.0f', number) end
 local function isMember() return redis.call('ZSCORE', KEYS[1], ARGV[1]) end
 
 -- The generation of what the engine holds: another one when it was started again and may have lost something.
-local function generation()
+local generationNow
+local function findGeneration()
   local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
   local known = redis.call('HMGET', KEYS[2], 'run', 'generation', 'keeps')
   if known[1] == run then return known[2] end
@@ -32,6 +33,10 @@ local function generation()
   end
   redis.call('HSET', KEYS[2], 'run', run, 'generation', number, 'keeps', '0')
   return number
+end
+local function generation()
+  generationNow = generationNow or findGeneration()
+  return generationNow
 end
 
 local function countHeld(bytes)

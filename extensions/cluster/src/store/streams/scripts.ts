@@ -3,34 +3,36 @@ import type { Script } from '../engine.ts';
 import { STREAM_ORIGIN_BYTES } from '../limits.ts';
 import { COMMON } from './common.ts';
 
+/** Arguments of each message of `APPEND`, behind those of all. */
+export const APPEND_ARGUMENTS = 14;
+
 /**
- * ARGV from 5: topic, epoch to open it with, '1' where it is appended in any case, topics at most, id, message, its
- * bytes, '1' and the key or '0', messages and bytes and milliseconds that are handed out, '1' for a snapshot, '1' for
- * an empty payload, when the message expires, keys of a snapshot at most, milliseconds more for readers that have
- * begun, the holder of a new topic or '', bytes of all streams of the tenant at most, the source of the message or '',
- * its number there.
+ * Appends messages of one stream in their order. ARGV from 5: topics at most, messages and bytes and milliseconds that
+ * are handed out, '1' for a snapshot, keys of a snapshot at most, milliseconds more for readers that have begun, bytes
+ * of all streams of the tenant at most.
  *
- * Returns 0 when the process has been given up, 1 when the stream or the tenant is full, 2 when a later message of its
- * source is there, or it was and is not kept. A second call with the same message returns the same: the client library
- * repeats a command whose answer it has not got. Otherwise epoch, number and time, and of a message with the same origin
- * that was appended before also the message and its key.
+ * Then of each message: topic, epoch to open it with, '1' where it is appended in any case, id, message, its bytes, '1'
+ * and the key or '0', '1' for an empty payload, when it expires, the holder of a new topic or '', the source of the
+ * message or '', its number there, the number there of the one that has to be in the log before it or ''.
+ *
+ * Returns 0 when the process has been given up. Otherwise for each message 1 when the stream or the tenant is full, 2
+ * when a later message of its source is there, or it was and is not kept, 3 when the one before it is not there. A second
+ * call with the same message returns the same: the client library repeats a command whose answer it has not got.
+ * Otherwise epoch, number and time, and of a message with the same origin that was appended before also the message and
+ * its key.
  */
 export const APPEND: Script = {
   name: 'apusStreamAppend',
   lua: `${COMMON}
 if not isMember() then return 0 end
-local topic, id, bytes = ARGV[5], ARGV[9], tonumber(ARGV[11])
-local name = ARGV[12] == '1' and ARGV[13] or ''
-local messagesMax, bytesMax, keepMs = tonumber(ARGV[14]), tonumber(ARGV[15]), tonumber(ARGV[16])
-local source, sourceNumber = ARGV[24], tonumber(ARGV[25])
-local isForced, tenantBytesMax = ARGV[7] == '1', tonumber(ARGV[23])
-local root = find(topic, ARGV[6])
+local topicsMax, messagesMax, bytesMax, keepMs = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local isSnapshot, valuesMax, slackMs, tenantBytesMax = ARGV[9] == '1', tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
 
-local function trim()
+local function trim(topic, root)
   local first = oldest(topic)
   if not first then return end
   local last, sum = tonumber(root[2]), tonumber(root[6])
-  local isTooOld = first.ts < now - keepMs - tonumber(ARGV[21])
+  local isTooOld = first.ts < now - keepMs - slackMs
   local isTooLong = last - first.number + 1 > 2 * messagesMax or sum - first.sum + first.bytes > 2 * bytesMax
   if not isTooOld and not isTooLong then return end
   local from = firstKept(topic, root, first, messagesMax, bytesMax, now - keepMs)
@@ -45,71 +47,89 @@ local function trim()
   hold(topic, first.sum - first.bytes - dropped.sum)
 end
 
-local again = root and redis.call('ZSCORE', key('ids', topic), id)
-if again then
-  local entry = at(topic, text(again))
-  return {root[1], text(again), text(entry and entry.ts or now)}
-end
-local known = root and source ~= '' and redis.call('HGET', key('origins', topic), source)
-if known then
-  local lastNumber, place = string.match(known, '^(%d+) (%d+)$')
-  if sourceNumber <= tonumber(lastNumber) then
-    local body = redis.call('XRANGE', key('log', topic), place .. '-0', place .. '-0')[1]
-    if sourceNumber < tonumber(lastNumber) or not body then return 2 end
-    local entry = at(topic, place)
-    return {root[1], place, text(entry.ts), body[2][2], entry.key}
-  end
-end
-if not isForced and isFull(tenantBytesMax) then
-  if root then trim() end
-  if staysFull(tenantBytesMax) then return 1 end
-end
-root = root or open(topic, ARGV[6], tonumber(ARGV[8]), isForced, ARGV[22])
-if not root then return 1 end
-local number, ts, sum = tonumber(root[2]) + 1, math.max(now, tonumber(root[5])), tonumber(root[6]) + bytes
-local place = text(number) .. '-0'
-redis.call('XADD', key('log', topic), place, 'm', ARGV[10])
-if ARGV[12] == '1' then
-  redis.call('XADD', key('meta', topic), place, 't', text(ts), 'b', ARGV[11], 's', text(sum), 'k', name)
-else
-  redis.call('XADD', key('meta', topic), place, 't', text(ts), 'b', ARGV[11], 's', text(sum))
-end
-redis.call('ZADD', key('ids', topic), text(number), id)
-redis.call('HSET', key('root', topic), 'last', text(number), 'ts', text(ts), 'sum', text(sum))
-redis.call('ZADD', KEYS[3], 'GT', text(ts), topic)
-local held = bytes
-if source ~= '' then
+-- Returns how many bytes more the topic holds.
+local function noteOrigin(topic, source, sourceNumber, number, isKnown)
   local origins = key('origins', topic)
-  if not known then held = held + #source + ${STREAM_ORIGIN_BYTES} end
+  local held = isKnown and 0 or #source + ${STREAM_ORIGIN_BYTES}
   redis.call('HSET', origins, source, text(sourceNumber) .. ' ' .. text(number))
-  if redis.call('HLEN', origins) > ${ORIGINS_MAX} then
-    for _, other in ipairs(redis.call('HKEYS', origins)) do
-      if other ~= source then
-        redis.call('HDEL', origins, other)
-        held = held - #other - ${STREAM_ORIGIN_BYTES}
-        break
-      end
+  if redis.call('HLEN', origins) <= ${ORIGINS_MAX} then return held end
+  for _, other in ipairs(redis.call('HKEYS', origins)) do
+    if other ~= source then
+      redis.call('HDEL', origins, other)
+      return held - #other - ${STREAM_ORIGIN_BYTES}
     end
   end
+  return held
 end
-root[2], root[6] = text(number), text(sum)
-if ARGV[17] == '1' then
-  if ARGV[18] == '1' then removeValue(topic, name)
+
+local function append(topic, candidate, isForced, id, body, bytes, hasKey, name, isEmpty, expires, holder, source,
+    sourceNumber, behind)
+  local root = find(topic, candidate)
+  local again = root and redis.call('ZSCORE', key('ids', topic), id)
+  if again then
+    local entry = at(topic, text(again))
+    return {root[1], text(again), text(entry and entry.ts or now)}
+  end
+  local known = root and source ~= '' and redis.call('HGET', key('origins', topic), source)
+  local lastNumber, lastPlace
+  if known then
+    lastNumber, lastPlace = string.match(known, '^(%d+) (%d+)$')
+    lastNumber = tonumber(lastNumber)
+    if sourceNumber <= lastNumber then
+      local found = redis.call('XRANGE', key('log', topic), lastPlace .. '-0', lastPlace .. '-0')[1]
+      if sourceNumber < lastNumber or not found then return 2 end
+      local entry = at(topic, lastPlace)
+      return {root[1], lastPlace, text(entry.ts), found[2][2], entry.key}
+    end
+  end
+  if behind and not (lastNumber and lastNumber >= behind) then return 3 end
+  if not isForced and isFull(tenantBytesMax) then
+    if root then trim(topic, root) end
+    if staysFull(tenantBytesMax) then return 1 end
+  end
+  root = root or open(topic, candidate, topicsMax, isForced, holder)
+  if not root then return 1 end
+  local number, ts, sum = tonumber(root[2]) + 1, math.max(now, tonumber(root[5])), tonumber(root[6]) + bytes
+  local place = text(number) .. '-0'
+  redis.call('XADD', key('log', topic), place, 'm', body)
+  if hasKey then
+    redis.call('XADD', key('meta', topic), place, 't', text(ts), 'b', text(bytes), 's', text(sum), 'k', name)
   else
-    held = held - heldValueBytes(topic, name) + valueBytes(name, #ARGV[10])
-    redis.call('HSET', key('values', topic), name, ARGV[10])
-    redis.call('HSET', key('about', topic), name, text(ts) .. ' ' .. ARGV[19] .. ' ' .. ARGV[12])
-    redis.call('ZADD', key('order', topic), text(number), name)
+    redis.call('XADD', key('meta', topic), place, 't', text(ts), 'b', text(bytes), 's', text(sum))
   end
-  dropExpired(topic)
-  if redis.call('ZCARD', key('order', topic)) > tonumber(ARGV[20]) then
-    removeValue(topic, redis.call('ZRANGE', key('order', topic), 0, 0)[1])
+  redis.call('ZADD', key('ids', topic), text(number), id)
+  redis.call('HSET', key('root', topic), 'last', text(number), 'ts', text(ts), 'sum', text(sum))
+  redis.call('ZADD', KEYS[3], 'GT', text(ts), topic)
+  local held = bytes
+  if source ~= '' then held = held + noteOrigin(topic, source, sourceNumber, number, known) end
+  root[2], root[6] = text(number), text(sum)
+  if isSnapshot then
+    if isEmpty then removeValue(topic, name)
+    else
+      held = held - heldValueBytes(topic, name) + valueBytes(name, #body)
+      redis.call('HSET', key('values', topic), name, body)
+      redis.call('HSET', key('about', topic), name, text(ts) .. ' ' .. expires .. ' ' .. (hasKey and '1' or '0'))
+      redis.call('ZADD', key('order', topic), text(number), name)
+    end
+    dropExpired(topic)
+    if redis.call('ZCARD', key('order', topic)) > valuesMax then
+      removeValue(topic, redis.call('ZRANGE', key('order', topic), 0, 0)[1])
+    end
   end
+  hold(topic, held)
+  trim(topic, root)
+  sweep()
+  return {root[1], text(number), text(ts)}
 end
-hold(topic, held)
-trim()
-sweep()
-return {root[1], text(number), text(ts)}`,
+
+local answers = {}
+for i = 13, #ARGV, ${APPEND_ARGUMENTS} do
+  local hasKey = ARGV[i + 6] == '1'
+  answers[#answers + 1] = append(ARGV[i], ARGV[i + 1], ARGV[i + 2] == '1', ARGV[i + 3], ARGV[i + 4],
+    tonumber(ARGV[i + 5]), hasKey, hasKey and ARGV[i + 7] or '', ARGV[i + 8] == '1', ARGV[i + 9], ARGV[i + 10],
+    ARGV[i + 11], tonumber(ARGV[i + 12]), tonumber(ARGV[i + 13]))
+end
+return answers`,
 };
 
 /**

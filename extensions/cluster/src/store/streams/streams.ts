@@ -33,12 +33,11 @@ import {
   TENANT_STREAMS_SHARE,
 } from '../limits.ts';
 import type { Membership } from '../membership.ts';
+import { entryOf, type Found, textsOf, unlessFull } from './answers.ts';
+import { GatheredAppends } from './gathered-appends.ts';
 import { APPEND, FIGURES, FIND, LIFE, READ, ROTATE, SINCE, SWEEP, TAIL, TAILS, VALUES } from './scripts.ts';
 
 type Argument = string | number | Buffer;
-
-/** A message as a script returns it: number, time, message, and key if it has one. */
-type Found = readonly [Buffer, Buffer, Buffer, (Buffer | undefined)?];
 
 /** Names the keys of a stream of a tenant. */
 type StreamName = Pick<StreamDeclaration, 'name' | 'keepSeconds'>;
@@ -46,7 +45,7 @@ type StreamName = Pick<StreamDeclaration, 'name' | 'keepSeconds'>;
 /** For calls that know only the topic. */
 const NO_STREAM: StreamName = { name: '', keepSeconds: 0 };
 
-/** Logs of topics in the engine, which all processes share: an append is one step of the engine. */
+/** Logs of topics in the engine, which all processes share: appends of one turn are one step of the engine. */
 export class ValkeyStreams implements StreamStore {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -57,6 +56,9 @@ export class ValkeyStreams implements StreamStore {
   #sweeps = 0;
   #bytesMax: number;
   #opened = 0;
+  readonly #appends = new GatheredAppends((tenant, stream, nowMs, args) =>
+    this.#appendAll(tenant, stream, nowMs, args),
+  );
 
   /**
    * @param bytesMax bytes of the streams of one tenant; 0: a share of the engine's memory
@@ -90,32 +92,29 @@ export class ValkeyStreams implements StreamStore {
     stream: StreamDeclaration,
     message: Message,
     { key, nowMs, isForced, holder = '', origin }: AppendOptions,
-  ): Promise<StreamAppended | 'full' | 'repeated'> {
+  ): Promise<StreamAppended | 'full' | 'contended' | 'repeated'> {
     const stored = Buffer.from(messageCodec.encode(message));
+    const bytes = stored.length + Buffer.byteLength(key ?? '') + STREAM_ENTRY_BYTES;
     const args = [
       message.topic,
       this.#nextEpoch(),
       isForced ? 1 : 0,
-      stream.topicsMax,
       message.id,
       stored,
-      stored.length + Buffer.byteLength(key ?? '') + STREAM_ENTRY_BYTES,
+      bytes,
       key === undefined ? 0 : 1,
       key ?? '',
-      ...limitsOf(stream),
-      stream.snapshot ? 1 : 0,
       message.payload.length === 0 ? 1 : 0,
       message.expiresAtMs ?? 0,
-      STREAM_VALUES_MAX,
-      STREAM_SLACK_MS,
       holder,
-      this.#countedMax,
       origin?.source ?? '',
       origin?.number ?? 0,
+      origin?.behind ?? '',
     ];
-    const answer = await this.#call(APPEND, tenant, stream, nowMs, args).catch(unlessFull);
-    if (answer === 'full') return 'full';
+    const answer = await this.#appends.append(tenant, stream, nowMs, args, bytes).catch(unlessFull);
+    if (answer === 'full' || answer === 1) return 'full';
     if (answer === 2) return 'repeated';
+    if (answer === 3) return 'contended';
     const [epoch, number, ts, found, itsKey] = answer as [Buffer, Buffer, Buffer, Buffer?, Buffer?];
     if (found !== undefined)
       return { entry: entryOf(epoch.toString(), [number, ts, found, itsKey]), isFound: true };
@@ -305,6 +304,22 @@ export class ValkeyStreams implements StreamStore {
   }
 
   /** @throws {DiskError} if the other processes have given this one up */
+  async #appendAll(
+    tenant: string,
+    stream: StreamDeclaration,
+    nowMs: number,
+    args: readonly Argument[],
+  ): Promise<readonly unknown[]> {
+    const { topicsMax, snapshot } = stream;
+    const ofAll = [topicsMax, ...limitsOf(stream), snapshot ? 1 : 0, STREAM_VALUES_MAX, STREAM_SLACK_MS];
+    const answer = await this.#ask(APPEND, tenant, stream, nowMs, [...ofAll, this.#countedMax, ...args]);
+    if (answer === 0) throw new DiskError(GIVEN_UP);
+    const answers = answer as readonly unknown[];
+    if (answers.includes(1)) await this.#sweep(tenant, nowMs);
+    return answers;
+  }
+
+  /** @throws {DiskError} if the other processes have given this one up */
   async #call(
     script: Script,
     tenant: string,
@@ -315,10 +330,15 @@ export class ValkeyStreams implements StreamStore {
     const answer = await this.#ask(script, tenant, stream, nowMs, args);
     if (answer === 0) throw new DiskError(GIVEN_UP);
     if (answer !== 1) return answer;
+    await this.#sweep(tenant, nowMs);
+    return 'full';
+  }
+
+  /** There was no room: a stream forgets topics that are over. */
+  async #sweep(tenant: string, nowMs: number): Promise<void> {
     const next = this.#declared[this.#sweeps % this.#declared.length];
     this.#sweeps += 1;
     if (next !== undefined) await this.#ask(SWEEP, tenant, next, nowMs, []);
-    return 'full';
   }
 
   async #ask(
@@ -360,24 +380,4 @@ export class ValkeyStreams implements StreamStore {
 
 function limitsOf({ messagesMax, bytesMax, keepSeconds }: StreamDeclaration): number[] {
   return [messagesMax, bytesMax, keepSeconds * 1000];
-}
-
-function entryOf(epoch: string, [number, ts, message, key]: Found): StreamEntry {
-  return {
-    epoch,
-    number: Number(number.toString()),
-    tsMs: Number(ts.toString()),
-    key: key?.toString(),
-    message: messageCodec.decode(message),
-  };
-}
-
-function textsOf(answer: unknown): string[] {
-  return (answer as Buffer[]).map((each) => each.toString());
-}
-
-/** The error means that the engine's memory is full; any other error is thrown. */
-function unlessFull(error: unknown): 'full' {
-  if (error instanceof Error && error.message.startsWith('OOM')) return 'full';
-  throw error;
 }

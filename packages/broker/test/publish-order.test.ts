@@ -1,0 +1,122 @@
+import { type Packet, ReasonCode } from '@apus/mqtt';
+import { MemoryStreams } from '@apus/store-memory';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  PUBLISHES_UNDER_WAY_BYTES,
+  PUBLISHES_UNDER_WAY_MAX,
+  PublishOrder,
+  readStreams,
+  type StreamFeed,
+  type StreamStore,
+} from '../src/index.ts';
+import { FakeDoor, type FakeLink } from './support/fake-door.ts';
+
+const declared = readStreams([{ name: 's', topicFilter: 's/#' }], 'streams');
+
+type Append = StreamStore['append'];
+type Answer = 'appended' | 'full' | 'failed';
+
+/** A publisher at a door of several processes. The store answers when the test lets it. */
+async function stage() {
+  const inner = new MemoryStreams();
+  const asked: { readonly text: string; answer(answer: Answer): Promise<void> }[] = [];
+  const append: Append = (tenant, stream, message, options) =>
+    new Promise((resolve, reject) => {
+      const appended = inner.append(tenant, stream, message, options);
+      asked.push({
+        text: Buffer.from(message.payload).toString(),
+        answer: async (answer) => {
+          if (answer === 'failed') reject(new Error('the engine is gone'));
+          else resolve(answer === 'full' ? 'full' : appended);
+          await turns();
+        },
+      });
+    });
+  const store = Object.assign(Object.create(inner) as StreamStore, { append });
+  const streams = { declared, store, isShared: true, feed: undefined as unknown as StreamFeed };
+  const door = new FakeDoor({ streams });
+  const publisher = await door.connect();
+  const subscriber = await door.connect();
+  await door.subscribe(subscriber, '+/+', 1);
+  const link: FakeLink = publisher;
+  const goOn = vi.fn();
+  Object.assign(link, { publishOrder: new PublishOrder(), goOn });
+  for (const each of [publisher, subscriber]) each.take();
+  let packetId = 0;
+  const failures: string[] = [];
+  const publish = (topic: string): void => {
+    packetId += 1;
+    const text = String(packetId);
+    door
+      .publish(link, topic, text, { qos: 1, packetId })
+      .catch((error: Error) => failures.push(error.message));
+  };
+  const answered = () => link.take().flatMap((packet) => ('packetId' in packet ? packet.packetId : []));
+  const received = () =>
+    subscriber
+      .take()
+      .flatMap((packet: Packet) => (packet.type === 'publish' ? Buffer.from(packet.payload).toString() : []));
+  return { asked, publish, answered, received, goOn, link, failures };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('messages of a client that are accepted at the same time', () => {
+  it('are appended at once, and reach subscribers and are answered in order [MQTT-4.6.0-6]', async () => {
+    const { asked, publish, answered, received, goOn } = await stage();
+    for (const topic of ['s/a', 's/a', 'p/a', 's/b']) publish(topic);
+    await turns();
+    expect(asked.map(({ text }) => text)).toEqual(['1', '2', '4']);
+    expect(goOn).toHaveBeenCalledTimes(3);
+    await asked[2]?.answer('appended');
+    await asked[1]?.answer('appended');
+    expect([received(), answered()]).toEqual([[], []]);
+    await asked[0]?.answer('appended');
+    expect(received()).toEqual(['1', '2', '3', '4']);
+    expect(answered()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('are answered in order where one is refused', async () => {
+    const { asked, publish, link, received } = await stage();
+    for (const topic of ['s/a', 's/a', 'p/+']) publish(topic === 'p/+' ? 'p/a' : topic);
+    await turns();
+    await asked[1]?.answer('appended');
+    await asked[0]?.answer('full');
+    expect(link.take()).toMatchObject([
+      { packetId: 1, reasonCode: ReasonCode.QuotaExceeded },
+      { packetId: 2, reasonCode: ReasonCode.Success },
+      { packetId: 3, reasonCode: ReasonCode.Success },
+    ]);
+    expect(received()).toEqual(['2', '3']);
+  });
+
+  it('are not answered behind one that has failed: its client sends all of them again', async () => {
+    const { asked, publish, answered, failures } = await stage();
+    for (const topic of ['s/a', 's/a']) publish(topic);
+    await turns();
+    await asked[1]?.answer('appended');
+    await asked[0]?.answer('failed');
+    expect(failures).toEqual(['the engine is gone']);
+    publish('p/a');
+    await turns();
+    expect(answered()).toEqual([]);
+  });
+
+  it.each([
+    ['messages', PUBLISHES_UNDER_WAY_MAX, 1],
+    ['bytes', 2, PUBLISHES_UNDER_WAY_BYTES / 2],
+  ])('have a limit: %s', (_what, count, bytes) => {
+    const order = new PublishOrder();
+    const goOn = vi.fn();
+    const entered = Array.from({ length: count }, () => {
+      const each = order.enter(bytes, { handedOn: goOn });
+      each.handedOn();
+      return each;
+    });
+    expect(goOn).toHaveBeenCalledTimes(count - 1);
+    entered[0]?.end(true);
+    expect(goOn).toHaveBeenCalledTimes(count);
+  });
+});
