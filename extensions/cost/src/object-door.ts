@@ -41,6 +41,9 @@ export const OBJECT_BUDGETS = {
   alarmsPerHour: 79,
   /** Of a client that connects to an object without others, and leaves. */
   alarmsPerVisit: 2,
+  /** Of usage, in an object with clients; and when the last one leaves. */
+  usageRowsPerHour: 7,
+  usageRowsPerVisit: 3,
 } as const;
 
 /** Twenty messages are one request. */
@@ -124,7 +127,9 @@ function useOf(traffic: Traffic, onlineHours: number): ObjectUse {
     kept +
     shared +
     connects * persistentShare * budgets.rowsPerKeptConnection +
-    traffic.streamedMessages * budgets.rowsPerStreamedMessage;
+    traffic.streamedMessages * budgets.rowsPerStreamedMessage +
+    onlineHours * budgets.usageRowsPerHour +
+    connects * budgets.usageRowsPerVisit;
   const alarms = onlineHours * budgets.alarmsPerHour + connects * budgets.alarmsPerVisit;
   return {
     requests: connects,

@@ -79,9 +79,9 @@ describe('other services, by hand', () => {
     const busy = { ...LARGE, clients: 1_000, connectionMinutes: 43_200_000, persistentShare: 0 };
     const { marginalUsd, bill, isFree, misfits } = objectDoor(busy);
     const quantity = (price: string) => bill.lines.find((line) => line.price === price)?.quantity ?? 0;
-    // With a PINGREQ a minute, and 79 alarms an hour.
+    // With a PINGREQ a minute, 79 alarms and 7 rows of usage an hour.
     expect(quantity('objectRequest')).toBeCloseTo((43_200_000 + 3_000_000) / 20 + 720 * 79, 6);
-    expect(quantity('objectRowWritten')).toBe(720 * 79);
+    expect(quantity('objectRowWritten')).toBe(720 * (79 + 7));
     // The first million requests, and all rows, are in the plan.
     expect(bill.usd).toBeCloseTo(5 + (2_366_880 - 1_000_000) * 0.15e-6, 10);
     expect(marginalUsd).toBeGreaterThan(2_366_880 * 0.15e-6 + 720 * 79 * 1e-6);

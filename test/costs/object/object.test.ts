@@ -79,6 +79,8 @@ describe('the table of loadtest/results/object-operations.md', () => {
     expect(writtenRow('an hour of 20 idle clients').counted.alarmsSet).toBe(budgets.alarmsPerHour);
     const visit = writtenRow('a visit of three minutes to a hub without others').counted;
     expect(visit.alarmsSet).toBeLessThanOrEqual(budgets.alarmsPerVisit + budgets.alarmsPerHour / 20);
+    expect(writtenRow('an hour of 20 idle clients').counted.rowsWritten).toBe(budgets.usageRowsPerHour);
+    expect(visit.rowsWritten).toBe(budgets.usageRowsPerVisit);
     expect(writtenRow('an hour without clients').counted).toEqual(
       expect.objectContaining({ alarms: 0, alarmsSet: 0, requests: 0, rowsWritten: 0 }),
     );
