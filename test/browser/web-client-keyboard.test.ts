@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { gate } from '../support/gate.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -50,6 +51,25 @@ clientSuite('the keyboard in the web client', (suite) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).press('Enter');
     await eventually(() => remove.count()).toBe(0);
     await isFocused(page.getByRole('group', { name: 'Retained messages' }));
+  });
+
+  it('gives the focus to the table when a row disappears before its dialog has closed', async () => {
+    await suite.other.publishAsync('focus/3', 'x', { qos: 1, retain: true });
+    const client = await suite.open('admin');
+    const { page } = client;
+    await page.getByRole('tab', { name: 'Retained messages' }).click();
+    const isShown = gate();
+    await page.route('**/mqtt/retainer/message/**', async (route) => {
+      const response = await route.fetch();
+      if (route.request().method() === 'DELETE') await isShown.opened;
+      await route.fulfill({ response });
+    });
+    const remove = page.getByRole('button', { name: 'Remove the retained message of focus/3' });
+    await remove.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    await eventually(() => remove.count()).toBe(0);
+    await isFocused(page.getByRole('group', { name: 'Retained messages' }));
+    isShown.open();
   });
 
   it('closes the details of a message, a topic and a packet by Escape, and goes back to the list', async () => {

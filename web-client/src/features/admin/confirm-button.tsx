@@ -18,11 +18,16 @@ export function ConfirmButton({ label, short, question, act, done }: ConfirmButt
   const [isAsking, setAsking] = useState(false);
   const { error, isBusy, run } = useAction();
   const button = useRef<HTMLButtonElement>(null);
-  // The row disappears with what was removed: its table gets the focus.
+  const wasAsking = useRef(false);
+  useLayoutEffect(() => {
+    wasAsking.current = isAsking;
+  }, [isAsking]);
+  // The row disappears with what was removed, perhaps before its dialog has closed: its table gets the focus.
   useLayoutEffect(() => {
     const { current } = button;
     return () => {
-      if (document.activeElement === current) current?.closest<HTMLElement>('[tabindex="0"]')?.focus();
+      if (document.activeElement === current || wasAsking.current)
+        current?.closest<HTMLElement>('[tabindex="0"]')?.focus();
     };
   }, []);
   const close = (): void => setAsking(false);
