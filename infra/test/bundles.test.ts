@@ -18,7 +18,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   sweep: 690,
   operator: 775,
   publish: 702,
-  api: 790,
+  api: 792,
   usageExport: 460,
   kafka: 687,
   iotCore: 688,
