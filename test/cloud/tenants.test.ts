@@ -68,9 +68,16 @@ function collecting(client: CloudOptions['dynamo']): CloudOptions['dynamo'] {
   });
 }
 
+/** Client identifiers of all that have connected. */
+const connected = new Set<string>();
+
 function tenancy(own = OWN, other = OTHER): Tenancy {
   return {
-    connectMqtt: (options) => connectInTextFrames(mqtt, world.url, options, PATIENT),
+    connectMqtt: (options) => {
+      const client = connectInTextFrames(mqtt, world.url, options, PATIENT);
+      if (client.options.clientId) connected.add(client.options.clientId);
+      return client;
+    },
     own,
     other,
     delivered: () => world.emulator.quiet(),
@@ -94,24 +101,27 @@ describe('a client of another tenant sees nothing in a deployment', () => {
 
 it('each request to DynamoDB for a client, and each item, names the tenant of that client [SEC-TENANT-3]', async () => {
   // A room that clients have left is told of it seconds later, by a request in the name of its own tenant.
-  const before = tenancy();
+  const earlier = tenancy();
   const clients: mqtt.MqttClient[] = [];
   const connectMqtt: Tenancy['connectMqtt'] = (options) => {
-    const client = before.connectMqtt(options);
+    const client = earlier.connectMqtt(options);
     clients.push(client);
     return client;
   };
   for (const [name, tryAccess] of Object.entries(ACCESSES))
-    if (!name.startsWith('a room')) await tryAccess({ ...before, connectMqtt });
+    if (!name.startsWith('a room')) await tryAccess({ ...earlier, connectMqtt });
   // None of them acknowledges anything later.
   await Promise.all(clients.map((client) => client.endAsync()));
   await world.emulator.quiet();
+  const before = [...connected];
   requests = [];
   for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy(...LATER));
   await world.emulator.quiet();
   expect(requests.length).toBeGreaterThan(100);
   expect(requests.filter((request) => request.includes(LATER[0])).length).toBeGreaterThan(100);
-  expect(requests.filter((request) => request.includes(OWN) || request.includes(OTHER))).toEqual([]);
+  const ofOthers = requests.filter((request) => request.includes(OWN) || request.includes(OTHER));
+  // A timer of a client that was there before may be due now: it names its own tenant.
+  expect(ofOthers.filter((request) => !before.some((clientId) => request.includes(clientId)))).toEqual([]);
   const found = (await partitions()).filter((p) => !WITHOUT_TENANT.test(p));
   expect(new Set(found.map((p) => p[0])).size).toBeGreaterThan(8);
   const hasTenant = (p: string) => [OWN, OTHER, ...LATER].some((tenant) => p.includes(`\0${tenant}`));
