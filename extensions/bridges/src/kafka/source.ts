@@ -53,7 +53,8 @@ export class KafkaSource {
   readonly #configuration: KafkaBridgeConfiguration;
   readonly #context: BridgesContext;
   readonly #state: StateKeeper;
-  readonly #mappings: Map<string, KafkaInMapping>;
+  /** By topic. */
+  #mappings: ReadonlyMap<string, KafkaInMapping>;
   #consumer: SourceConsumer | undefined;
   #isStopped = false;
   #waitsFor: string | undefined;
@@ -138,7 +139,7 @@ export class KafkaSource {
   /** Consumes until the consumer fails or is stopped. Records whose offsets are not committed then come again. */
   async #consume(): Promise<void> {
     this.#underWay = this.#newUnderWay();
-    await this.#lookForTopics();
+    this.#mappings = await this.#mappingsNow();
     if (this.#mappings.size === 0) throw new Error('Kafka has no such topic');
     const consumer = this.#openConsumer({
       ...connectionOptions(this.#configuration),
@@ -178,23 +179,22 @@ export class KafkaSource {
     }
   }
 
-  /** Notes topics that the file does not name in full. */
-  async #lookForTopics(): Promise<boolean> {
-    if (this.#configuration.topics === undefined) return false;
-    const before = this.#mappings.size;
+  /** Those of the file, or of the topics that Kafka has: one that was deleted there would end every consumer. */
+  async #mappingsNow(): Promise<ReadonlyMap<string, KafkaInMapping>> {
+    if (this.#configuration.topics === undefined) return this.#mappings;
+    const mappings = new Map<string, KafkaInMapping>();
     for (const topic of await this.#listTopics()) {
       const mapping = wholeTopic(this.#configuration, topic);
-      if (mapping === undefined || this.#mappings.has(topic)) continue;
-      if (this.#mappings.size === TOPICS_MAX)
-        throw new Error(`Kafka has more than ${TOPICS_MAX} such topics`);
-      this.#mappings.set(topic, mapping);
+      if (mapping !== undefined) mappings.set(topic, mapping);
     }
-    return this.#mappings.size > before;
+    if (mappings.size > TOPICS_MAX) throw new Error(`Kafka has more than ${TOPICS_MAX} such topics`);
+    return mappings;
   }
 
   /** Another consumer takes them in. */
   async #endForNewTopics(stream: MessagesStream<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
-    const isNew = await this.#lookForTopics().catch(() => false);
+    const found = await this.#mappingsNow().catch(() => this.#mappings);
+    const isNew = [...found.keys()].some((topic) => !this.#mappings.has(topic));
     if (isNew) stream.destroy(new Error('Kafka has new topics'));
   }
 
