@@ -74,7 +74,6 @@ export class NodeLink
   #drainWanted = false;
   /** The link waits for its turn to go on with long work. */
   #turn: Turn | undefined;
-  #aroundConnectBytes = 0;
   /** Packets wait until the client has read what it was sent. */
   #isStalled = false;
   /** The cluster has not been asked where the client's sessions are. */
@@ -315,9 +314,8 @@ export class NodeLink
 
   /** Called by the transport. The bytes around those of MQTT count, too: before CONNECT they have a limit [SEC-WORK-3]. */
   arrived(bytes: number): void {
-    this.#aroundConnectBytes += this.#rate.arrived(bytes);
-    if (this.#aroundConnectBytes <= AROUND_CONNECT_BYTES_MAX || this.#isClosing) return;
-    if (this.state.phase === 'new')
+    const isTooMuch = this.#rate.arrived(bytes) > AROUND_CONNECT_BYTES_MAX;
+    if (isTooMuch && this.#state.phase === 'new')
       this.closeWith(CloseCode.PolicyViolation, 'too many frames before CONNECT');
   }
 

@@ -31,6 +31,7 @@ export class LinkRate implements Waiting {
   #wentOnAtMs = Number.NEGATIVE_INFINITY;
   /** Bytes of MQTT in what is being read, and when the last of them came. */
   #mqttBytes = 0;
+  #aroundBytes = 0;
   #readAtMs = 0;
 
   constructor(context: LinkRateContext, charged: Charged) {
@@ -63,13 +64,14 @@ export class LinkRate implements Waiting {
     this.#bytes(bytes, this.#readAtMs);
   }
 
-  /** So many bytes have come at once. @returns those around MQTT, as of frames */
+  /** So many bytes have come at once. @returns those around MQTT so far, as of frames */
   arrived(bytes: number): number {
     const around = bytes - this.#mqttBytes;
     if (around > 0)
       this.#bytes(around, this.#mqttBytes > 0 ? this.#readAtMs : steadyNow(this.#context.scheduler));
     this.#mqttBytes = 0;
-    return around;
+    this.#aroundBytes += around;
+    return this.#aroundBytes;
   }
 
   /**
