@@ -113,17 +113,22 @@ export class HubUsage {
   ended(link: CountedLink): void {
     if (link.tenant === undefined) return;
     this.#look(true);
-    this.count(link);
+    this.count([link]);
     this.#connected(link.tenant, -1);
   }
 
-  /** Adds the traffic of a connection since the last call. */
-  count(link: CountedLink): void {
-    if (link.tenant === undefined) return;
-    link.counted ??= new CountedUsage(0);
-    const counts = noUsage();
-    link.counted.take(link.traffic, 0, counts);
-    if (counts.bytesIn > 0 || counts.bytesOut > 0) this.add(link.tenant, counts);
+  /** Adds the traffic of connections since the last call. */
+  count(links: Iterable<CountedLink>): void {
+    const byTenant = new Map<string, UsageCounts>();
+    for (const link of links) {
+      if (link.tenant === undefined) continue;
+      const counts = byTenant.get(link.tenant) ?? noUsage();
+      byTenant.set(link.tenant, counts);
+      link.counted ??= new CountedUsage(0);
+      link.counted.take(link.traffic, 0, counts);
+    }
+    for (const [tenant, counts] of byTenant)
+      if (counts.bytesIn > 0 || counts.bytesOut > 0) this.add(tenant, counts);
   }
 
   add(tenant: string, counts: Partial<UsageCounts>): void {

@@ -211,10 +211,8 @@ export class HubLinks {
   flush(): void {
     const sending = [...this.#sending];
     this.#sending.clear();
-    for (const link of sending) {
-      this.#sentBytes += link.flush();
-      this.#usage?.count(link);
-    }
+    for (const link of sending) this.#sentBytes += link.flush();
+    this.#usage?.count(sending);
     if (this.#unsaved.size === 0 && this.#usage?.isCarried === false) this.carryUsage();
     if (this.#unsaved.size > 0) this.#saveChanged();
     if (this.#sentBytes >= UNREAD_LOOK_BYTES) this.#lookAtUnread();
