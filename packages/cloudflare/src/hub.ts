@@ -2,6 +2,7 @@ import { NODE_NAME } from '@apus/api';
 import {
   BanList,
   type Broker,
+  type Conditions,
   Conflation,
   createBroker,
   type DueTimer,
@@ -14,6 +15,7 @@ import {
   DELAYED_LIMITS,
   KeptMessages,
   LinkConnections,
+  LoadedConditions,
   LocalDelayedMessages,
   LocalTimers,
   meteredBroker,
@@ -36,7 +38,7 @@ import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
 import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
 import type { ObjectSocket, ObjectState } from './platform.ts';
-import { Records } from './storage/records.ts';
+import { CONDITIONS_KEY, Records } from './storage/records.ts';
 
 /** Queues of a tenant have half of the memory, and those of an identity their share of that, as at a node. */
 function memoryBudget({ limits, quotas }: ResolvedHub): MemoryBudget {
@@ -68,6 +70,7 @@ export class Hub {
   readonly #usage: HubUsage;
   readonly #meter = createTrafficMeter();
   readonly #wokenAtMs: number;
+  readonly #conditions: LoadedConditions;
   #api: HubApi | undefined;
   #isScheduled = false;
 
@@ -75,9 +78,16 @@ export class Hub {
    * Reads everything from the storage. Links whose sockets are still there go on.
    *
    * @param alarmAtMs when the alarm of the object is set to go off
+   * @param conditions loaded, where `hasConditions`
    */
-  constructor(state: ObjectState, options: HubOptions, alarmAtMs: number | null) {
+  constructor(
+    state: ObjectState,
+    options: HubOptions,
+    alarmAtMs: number | null,
+    conditions = new LoadedConditions(),
+  ) {
     this.#state = state;
+    this.#conditions = conditions;
     this.#resolved = resolveHub(options);
     const { limits, log, streams } = this.#resolved;
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
@@ -200,9 +210,24 @@ export class Hub {
         weightOf: (session) => subscriptions.weight(session),
       }),
       conflation: new Conflation(awakeScheduler, memory),
+      conditions: this.#notedConditions(),
       clock: this.#alarm,
       authenticationMethods: new Map(authenticationMethods.map((method) => [method.name, method])),
       randomId: () => crypto.randomUUID().slice(0, 18),
+    };
+  }
+
+  /** Before the first condition is granted, a row says that the hub has some. */
+  #notedConditions(): Conditions {
+    const conditions = this.#conditions;
+    let isNoted = conditions.isLoaded;
+    return {
+      fits: (where, message) => conditions.fits(where, message),
+      check: (where) => {
+        if (!isNoted) this.#writer.put(CONDITIONS_KEY, new Uint8Array());
+        isNoted = true;
+        return conditions.check(where);
+      },
     };
   }
 

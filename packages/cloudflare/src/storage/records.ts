@@ -157,6 +157,14 @@ export class Records implements JournalContent {
   }
 }
 
+/** The key of a row that says that subscriptions have, or once had, conditions. Rows of the journal have other letters. */
+export const CONDITIONS_KEY = 'k';
+
+/** Asked before the hub is read. */
+export function hasConditions(storage: ObjectStorage): boolean {
+  return !new Records(storage).scan(CONDITIONS_KEY).next().done;
+}
+
 export function spilledKey(connectionId: string): string {
   return SPILLED + connectionId;
 }
