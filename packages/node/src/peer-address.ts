@@ -21,7 +21,7 @@ interface Source {
 }
 
 /** Headers that proxies add, in lower case. A program of this machine that connects by itself sends none of them. */
-const FORWARDING = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'];
+const FORWARDING = /^(?:x-forwarded-.*|forwarded|via|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
 /** Tells where a request comes from, also through proxies that are known: at both doors and for HTTP. [SEC-GUESS-5] */
 export class PeerAddresses {
@@ -109,7 +109,8 @@ export class PeerAddresses {
     if (!isLoopbackHost((headers.host ?? '').replace(/:\d+$/, ''))) return false;
     const forwarded = this.#forwardedFor(request);
     if (forwarded !== undefined) return isLoopbackHost(peerHostOf(forwarded) ?? '');
-    return !isForwarded(headers) && this.isLocalSocket(socket);
+    const isForwarded = Object.keys(headers).some((name) => FORWARDING.test(name));
+    return !isForwarded && this.isLocalSocket(socket);
   }
 
   /** The same for a connection without a request: a proxy of this machine says whose it is. */
@@ -146,11 +147,6 @@ export class PeerAddresses {
   #isProxy(address: string): boolean {
     return this.#hasProxies && isIP(address) !== 0 && this.#proxies.check(address, familyOf(address));
   }
-}
-
-function isForwarded(headers: IncomingHttpHeaders): boolean {
-  for (const name in headers) if (name.startsWith('x-forwarded-') || FORWARDING.includes(name)) return true;
-  return false;
 }
 
 function peerOf(ip: string, address: string): Peer {
