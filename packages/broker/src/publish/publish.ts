@@ -37,10 +37,9 @@ export function publish(
   const invalid = validateTopicName(topic, context.limits);
   if (invalid !== undefined) return violate(context, link, invalid);
   const attempt = { link, connection, packet, topic, isRepetition: false };
-  if (link.publishOrder === undefined || packet.qos !== 1) return publishAttempt(context, attempt);
   // Others may refuse late. A client of MQTT 3.1.1 then sends the message again, behind those accepted meanwhile.
-  if (connection.protocolVersion < 5 && context.ports.fanOut !== undefined)
-    return publishAttempt(context, attempt);
+  const isAlone = connection.protocolVersion < 5 && context.ports.fanOut !== undefined;
+  if (link.publishOrder === undefined || packet.qos !== 1 || isAlone) return publishAttempt(context, attempt);
   const goOn = () => link.goOn?.();
   const callbacks = { asked: goOn, offered: goOn, handedOn: goOn };
   const ordered = link.publishOrder.enter(packet.payload.length, callbacks);
