@@ -1,9 +1,11 @@
 import type { Message } from '@apus/broker';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Variables } from '../src/condition.ts';
 import { CelConditions } from '../src/conditions.ts';
 import { COMPILED_MAX, WHERE_LENGTH_MAX, WHERE_NODES_MAX } from '../src/limits.ts';
 import { messageOf } from './message-of.ts';
+
+afterEach(() => void vi.restoreAllMocks());
 
 const fits = (where: string, message: Message) => {
   const conditions = new CelConditions();
@@ -59,7 +61,6 @@ describe('a condition of a client', () => {
     expect(conditions.fits('payload.t == 1', messageOf('{"t": 2}'))).toBe(false);
     expect(conditions.fits('payload.t == 1', message)).toBe(true);
     expect(read).toHaveBeenCalledTimes(3);
-    read.mockRestore();
   });
 
   it('is compiled again where there are more than are kept', () => {
@@ -105,7 +106,6 @@ describe('a condition that would take long [SEC-WORK-11]', () => {
     const read = vi.spyOn(Variables.prototype, 'payload', 'get');
     expect(conditions.fits(where, messageOf(payload))).toBe(false);
     expect(read).not.toHaveBeenCalled();
-    read.mockRestore();
   });
 
   it('fits where the same condition has little to look at', () => {
