@@ -126,24 +126,6 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
     expect(broker.published).toHaveLength(300);
   });
 
-  test('delivers to a publisher its own messages', async () => {
-    const client = await open({ protocolVersion });
-    await client.subscribeAsync('a', { qos: 1 });
-    const received = collect(client, 50);
-    for (const payload of numbers(50)) client.publish('a', payload, { qos: 1 });
-    expect(await received).toEqual(numbers(50));
-  });
-
-  test('delivers retained messages after SUBACK, and unsubscribes', async () => {
-    const client = await open({ protocolVersion });
-    await client.publishAsync('a', 'kept', { qos: 1, retain: true });
-    const received = collect(client, 1);
-    await client.subscribeAsync('a');
-    expect(await received).toEqual(['kept']);
-    await client.unsubscribeAsync('a');
-    await client.publishAsync('a', 'not heard', { qos: 1 });
-  });
-
   test('reports a CONNACK that refuses as an error with its code', async () => {
     broker.refuseWith = protocolVersion === 5 ? 0x87 : 5;
     const client = connect(mqtt, gateway.url, { protocolVersion });
