@@ -13,13 +13,7 @@ import { MemorySubscriptions } from './subscriptions.ts';
 
 export { bytesOf as streamEntryBytes } from './entry-bytes.ts';
 export { LocalHoldingQuota } from './holding-quota.ts';
-export {
-  type HeldKind,
-  type Holding,
-  type Holdings,
-  type HoldingWatch,
-  tenantHoldingKey,
-} from './holdings.ts';
+export type { HeldKind, Holding, Holdings } from './holdings.ts';
 export { InflightWindow, messageOf, type WindowProgress } from './inflight-window.ts';
 export type { QueuesScope, QueuesState, QueuesSum } from './memory-budget.ts';
 export type { HeldWill } from './memory-session.ts';
@@ -32,7 +26,6 @@ export {
   type KnownOrigin,
   MemoryBudget,
   MemoryLinks,
-  MemoryPresence,
   MemoryQueues,
   MemoryReceived,
   MemoryRetained,
