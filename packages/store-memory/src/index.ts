@@ -17,8 +17,8 @@ export type { HeldKind, Holding, Holdings } from './holdings.ts';
 export { InflightWindow, messageOf, type WindowProgress } from './inflight-window.ts';
 export type { QueuesScope, QueuesState, QueuesSum } from './memory-budget.ts';
 export type { HeldWill } from './memory-session.ts';
+export { ClientQueue, type Waiting } from './session-queue.ts';
 export type { HoldingAsk, SharedHoldings } from './shared-holdings.ts';
-export { WaitingLine } from './waiting-line.ts';
 export {
   type HeldMember,
   HeldMessage,

@@ -95,7 +95,6 @@ export class MemorySubscriptions implements SubscriptionStore {
     return 'added';
   }
 
-  /** The weight of all subscriptions of one session. */
   weight(session: SessionRef): number {
     return this.#sessions.live(session)?.state.subscriptions?.weight ?? 0;
   }
