@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 type Fields = Record<string, unknown>;
@@ -40,6 +41,14 @@ describe('topic aliases towards the client', () => {
     ]);
   });
 
+  test('are not used with a client that allows none [MQTT-3.1.2-27]', async () => {
+    const node = await nodeForTest();
+    const { subscriber, publish } = await pair(node.url, {});
+    publish('one');
+    publish('one');
+    for (const _ of [1, 2]) expect(await subscriber.expect('publish')).toMatchObject({ topic: 'one' });
+  });
+
   test('do not keep away a message that fits only without one [MQTT-3.1.2-24]', async () => {
     const node = await nodeForTest();
     // CONNACK is small enough; a PUBLISH of "t" has 6 bytes beside its payload, and an alias adds 3.
@@ -54,4 +63,53 @@ describe('topic aliases towards the client', () => {
     publish('t', { payload: 'x'.repeat(92) });
     expect(await subscriber.expect('publish')).toMatchObject({ topic: '', properties: { topicAlias: 1 } });
   });
+});
+
+test('a message one byte over the Maximum Packet Size is not sent, and those behind it are [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
+  const node = await nodeForTest();
+  const { subscriber, publisher, publish } = await pair(node.url, {
+    maximumPacketSize: 100,
+    receiveMaximum: 1,
+  });
+  publish('t', { payload: 'x'.repeat(93), qos: 1, messageId: 1 });
+  await publisher.expect('puback');
+  publish('t', { payload: 'x'.repeat(92), qos: 1, messageId: 2 });
+  expect(await subscriber.expect('publish')).toMatchObject({ length: 98, qos: 1 });
+});
+
+test('the Message Expiry Interval is what remains when the message is sent [MQTT-3.3.2-6]', async () => {
+  const clock = new FakeScheduler();
+  const node = await nodeForTest({ clock });
+  const { client: publisher } = await RawClient.connect(node.url);
+  publisher.send({
+    cmd: 'publish',
+    topic: 't',
+    payload: 'x',
+    qos: 0,
+    retain: true,
+    properties: { messageExpiryInterval: 60 },
+  });
+  await publisher.expectNothing();
+  clock.advance(20_500);
+  publisher.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos: 0 }] });
+  await publisher.expect('suback');
+  expect(await publisher.expect('publish')).toMatchObject({ properties: { messageExpiryInterval: 40 } });
+});
+
+test('recipients of one message each get their own packet id, QoS, version and identifiers', async () => {
+  const node = await nodeForTest();
+  const { subscriber, publish } = await pair(node.url, {}, { subscriptionIdentifier: 5 });
+  const { client: older } = await RawClient.connect(node.url, { protocolVersion: 4 });
+  older.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos: 1 }] });
+  await older.expect('suback');
+  publish('u', { qos: 1, messageId: 1 });
+  publish('t', { qos: 1, messageId: 2 });
+  expect(await subscriber.expect('publish')).toMatchObject({
+    messageId: 1,
+    properties: { subscriptionIdentifier: 5 },
+  });
+  expect(await subscriber.expect('publish')).toMatchObject({ messageId: 2, topic: 't' });
+  const toOlder = await older.expect('publish');
+  expect(toOlder).toMatchObject({ messageId: 1, topic: 't', qos: 1 });
+  expect(older.bytesOf(toOlder).toString('hex')).toBe('3206000174000178');
 });

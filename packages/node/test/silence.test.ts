@@ -32,3 +32,24 @@ test('a client that authenticates for ever is closed too', async () => {
   clock.advance(11_000);
   expect(await client.expectClose()).toBe(1008);
 });
+
+test('silence for 1.5 times the Keep Alive ends the connection with 0x8D [MQTT-3.1.2-22]', async () => {
+  const clock = new FakeScheduler();
+  const node = await nodeForTest({ clock });
+  const { client } = await RawClient.connect(node.url, { keepalive: 10 });
+  clock.advance(14_000);
+  await client.expectNothing();
+  clock.advance(15_000);
+  await client.expectNothing();
+  clock.advance(15_250);
+  expect((await client.expect('disconnect')).reasonCode).toBe(0x8d);
+  expect(await client.expectClose()).toBe(1000);
+});
+
+test('a Keep Alive of 0 lets a client be silent for ever', async () => {
+  const clock = new FakeScheduler();
+  const node = await nodeForTest({ clock });
+  const { client } = await RawClient.connect(node.url, { keepalive: 0 });
+  clock.advance(24 * 60 * 60 * 1000);
+  await client.expectNothing();
+});

@@ -144,6 +144,18 @@ describe('DISCONNECT', () => {
     expect(await client.expectClose()).toBe(1000);
   });
 
+  it('withdraws the will, and the $disconnect that follows sends none', async () => {
+    const gateway = await startGateway();
+    const watcher = await watcherOf(gateway.url);
+    const { client } = await TextClient.connect(gateway.url, { will });
+    await client.exchange({ cmd: 'disconnect' });
+    client.close();
+    await client.expectClose();
+    await gateway.disconnected();
+    await gateway.advance(60);
+    await watcher.expectNoPush();
+  });
+
   it.each([
     ['while it was being handled', 'detach'],
     ['before it was handled', 'default'],
@@ -170,6 +182,59 @@ describe('DISCONNECT', () => {
     client.send([{ cmd: 'pingreq' }]);
     expect(await client.expectClose()).toBe(1000);
     expect(client.replies.size).toBe(0);
+  });
+});
+
+describe('a lost connection', () => {
+  it('sends its will after five seconds, once', async () => {
+    const gateway = await startGateway();
+    const watcher = await watcherOf(gateway.url);
+    const { client } = await TextClient.connect(gateway.url, { will });
+    await client.vanish();
+    await gateway.disconnected();
+    await gateway.advance(4.9);
+    await watcher.expectNoPush();
+    await gateway.advance(0.1);
+    expect(payloads((await watcher.pushes.next()).packets)).toEqual(['gone']);
+    await gateway.advance(60);
+    await watcher.expectNoPush();
+  });
+
+  it('sends its will after its delay where that is longer', async () => {
+    const gateway = await startGateway();
+    const watcher = await watcherOf(gateway.url);
+    const delayed = { ...will, properties: { willDelayInterval: 20 } };
+    const { client } = await TextClient.connect(gateway.url, { will: delayed, ...staying });
+    await client.vanish();
+    await gateway.disconnected();
+    await gateway.advance(19);
+    await watcher.expectNoPush();
+    await gateway.advance(1);
+    expect(payloads((await watcher.pushes.next()).packets)).toEqual(['gone']);
+  });
+
+  it('sends no will when the client is back with its session before the delay is over', async () => {
+    const gateway = await startGateway();
+    const watcher = await watcherOf(gateway.url);
+    const delayed = { ...will, properties: { willDelayInterval: 20 } };
+    const session = { clientId: 'c', ...staying };
+    const { client } = await TextClient.connect(gateway.url, { ...session, will: delayed });
+    await client.vanish();
+    await gateway.disconnected();
+    await gateway.advance(10);
+    await TextClient.connect(gateway.url, { ...session, clean: false });
+    await gateway.advance(60);
+    await watcher.expectNoPush();
+  });
+
+  it('ends a session without expiry, at once where no will waits', async () => {
+    const gateway = await startGateway();
+    const { client } = await TextClient.connect(gateway.url, { clientId: 'c' });
+    await client.exchange(subscribe('t'));
+    await client.vanish();
+    await gateway.disconnected();
+    expect(gateway.stores.sessions.get('default', 'c')).toBeUndefined();
+    expect(gateway.stores.subscriptions.match('default', 't')).toEqual([]);
   });
 });
 
@@ -237,6 +302,17 @@ describe('$disconnect', () => {
     expect(seen).toEqual(calls);
   });
 
+  it('after CONNECT, for a session that goes on, keeps it for the returning client', async () => {
+    const gateway = await startGateway();
+    const session = { clientId: 'c', ...staying };
+    const { client } = await TextClient.connect(gateway.url, session);
+    await client.exchange(subscribe('t', { qos: 1 }));
+    await client.vanish();
+    await gateway.disconnected();
+    const { connack } = await TextClient.connect(gateway.url, { ...session, clean: false });
+    expect(connack?.sessionPresent).toBe(true);
+  });
+
   it('that comes late, after the client is back, does not disturb it', async () => {
     const back = gate();
     const gateway = await startGateway({
@@ -262,5 +338,17 @@ describe('$disconnect', () => {
     await watcher.expectNoPush();
     expect((await second.client.exchange({ cmd: 'pingreq' })).packets).toMatchObject([{ cmd: 'pingresp' }]);
     expect(gateway.stores.sessions.get('default', 'c')?.attachment).toBeDefined();
+  });
+
+  it('that never comes is replaced by the 410 of the next post', async () => {
+    const gateway = await startGateway({ emulator: { faults: { dropDisconnect: 1 } } });
+    const { client } = await TextClient.connect(gateway.url, { clientId: 'c' });
+    await client.exchange(subscribe('t'));
+    for (const connectionId of gateway.emulator.connectionIds()) gateway.emulator.cutConnection(connectionId);
+    await client.expectClose();
+    expect(gateway.stores.sessions.get('default', 'c')?.attachment).toBeDefined();
+    const { client: publisher } = await TextClient.connect(gateway.url);
+    await publisher.exchange(publish('t', 'x'));
+    expect(gateway.stores.sessions.get('default', 'c')).toBeUndefined();
   });
 });
