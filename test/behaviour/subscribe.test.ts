@@ -2,7 +2,7 @@ import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
 import { onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
-import { NO_PROPERTIES, } from './util/bytes.ts';
+import { NO_PROPERTIES } from './util/bytes.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import { allow } from './util/permissions.ts';
 
