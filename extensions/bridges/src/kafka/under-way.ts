@@ -1,18 +1,19 @@
 import { type Awaitable, type MessageOrigin, type OrderedPublish, PublishOrder } from '@apus/broker';
 
-/** A place in Kafka from which a group goes on. */
-export interface Offset {
+/** The place of a record. */
+interface Place {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
+}
+
+/** A place in Kafka from which a group goes on. */
+export interface Offset extends Place {
   readonly leaderEpoch: number;
 }
 
 /** A record that is published. */
-interface Taken {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: bigint;
+interface Taken extends Place {
   readonly bytes: number;
   /** @default a stream cannot tell it from others */
   readonly origin?: MessageOrigin | undefined;
@@ -42,6 +43,8 @@ interface Partition {
   readonly partition: number;
   /** The offset behind the newest record that was taken. */
   next: bigint;
+  /** The last record that was handed over again. */
+  again: bigint | undefined;
   /** Offsets of records that are not stored yet, in their order. */
   readonly waiting: Set<bigint>;
   committed: bigint | undefined;
@@ -75,9 +78,22 @@ export class UnderWay {
     this.#onFailure = onFailure;
   }
 
-  /** The offset behind the newest record of a partition that was taken. */
-  nextOf(topic: string, partition: number): bigint | undefined {
-    return this.#partitions.get(`${topic}:${partition}`)?.next;
+  /** Whether a record was taken before. 'unsure': it may be another one, of a topic that was made anew. */
+  hasTaken({ topic, partition, offset }: Place): boolean | 'unsure' {
+    const found = this.#partitions.get(`${topic}:${partition}`);
+    if (found === undefined || offset >= found.next) return false;
+    return found.again !== undefined && offset > found.again ? true : 'unsure';
+  }
+
+  /** The record is stored or under way, and Kafka hands it over again. */
+  skip({ topic, partition, offset }: Place): void {
+    const found = this.#partitions.get(`${topic}:${partition}`);
+    if (found !== undefined) found.again = offset;
+  }
+
+  /** The topic was made anew under its name, and its offsets begin at 0. */
+  forget(topic: string): void {
+    for (const [name, each] of this.#partitions) if (each.topic === topic) this.#partitions.delete(name);
   }
 
   /** The offset before which every record is stored. */
@@ -102,6 +118,7 @@ export class UnderWay {
     this.#throwFailure();
     const partition = this.#partitionOf(record);
     partition.next = record.offset + 1n;
+    partition.again = undefined;
     if (mqttTopic === undefined) return;
     partition.waiting.add(record.offset);
     const publishing = this.#publish(record, mqttTopic, publish);
@@ -190,7 +207,7 @@ export class UnderWay {
     const name = `${topic}:${partition}`;
     let found = this.#partitions.get(name);
     if (found === undefined) {
-      found = { topic, partition, next: offset, waiting: new Set(), committed: offset };
+      found = { topic, partition, next: offset, again: undefined, waiting: new Set(), committed: offset };
       this.#partitions.set(name, found);
     }
     return found;
