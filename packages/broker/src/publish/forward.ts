@@ -37,6 +37,7 @@ export function* forward(
   const waits =
     ordered?.isNext === false && (stream === undefined || context.ports.streams?.isShared !== true);
   if (waits) yield* ordered.untilNext();
+  ordered?.stayBehind();
   const asking = waits ? undefined : matching;
   const matched = yield* waitFor(asking ?? context.ports.subscriptions.match(tenant, message.topic));
   // A retained message has been counted already. A removal has not, and its properties may be long.
