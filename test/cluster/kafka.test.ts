@@ -99,12 +99,12 @@ describe(
         await produce(topic, [{ key: 'k', value: values.at(-1) ?? '' }], by);
       };
       let [before, at]: [(number | undefined)[], number] = [[], -1];
+      /** Finds the process of a group of both that has published the last records alone. */
       const look = async () => {
-        await send();
+        for (let left = 20; left > 0; left -= 1) await send();
         const now = await Promise.all(members.map(forwardedBy));
-        // Of a group that has both.
-        const isOne = !now.includes(undefined);
-        at = isOne ? now.findIndex((count = 0, index) => count > (before[index] ?? count)) : -1;
+        const more = now.map((count, index) => Number(count) - Number(before[index]));
+        at = more.includes(0) ? more.findIndex((count) => count >= 20) : -1;
         before = now;
         return at;
       };

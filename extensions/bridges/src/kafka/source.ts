@@ -214,8 +214,8 @@ export class KafkaSource {
     if (this.#isStopped) return;
     const { topic, partition, offset } = record;
     const again = this.#underWay.hasTaken(record);
-    if (again === true || (again === 'unsure' && !(await this.#isAnew(consumer, topic))))
-      return this.#underWay.skip(record);
+    const isSame = again === true || (again === 'unsure' && !(await this.#isAnew(consumer, topic)));
+    if (isSame && this.#underWay.skip(record)) return;
     const request = this.#requestOf(record);
     const taken = { topic, partition, offset, bytes: bytesOf(record), origin: this.#originOf(record) };
     await this.#underWay.take(

@@ -41,6 +41,8 @@ interface LastRecord {
 interface Partition {
   readonly topic: string;
   readonly partition: number;
+  /** Every record from this offset to `next` was taken. */
+  from: bigint;
   /** The offset behind the newest record that was taken. */
   next: bigint;
   /** The last record that was handed over again. */
@@ -85,10 +87,12 @@ export class UnderWay {
     return found.again !== undefined && offset > found.again ? true : 'unsure';
   }
 
-  /** The record is stored or under way, and Kafka hands it over again. */
-  skip({ topic, partition, offset }: Place): void {
+  /** Kafka hands a record of the same topic over again. False: it was not taken before. */
+  skip({ topic, partition, offset }: Place): boolean {
     const found = this.#partitions.get(`${topic}:${partition}`);
-    if (found !== undefined) found.again = offset;
+    if (found === undefined || offset < found.from) return false;
+    found.again = offset;
+    return true;
   }
 
   /** The topic was made anew under its name, and its offsets begin at 0. */
@@ -117,6 +121,7 @@ export class UnderWay {
   ): Promise<void> {
     this.#throwFailure();
     const partition = this.#partitionOf(record);
+    if (record.offset !== partition.next) partition.from = record.offset;
     partition.next = record.offset + 1n;
     partition.again = undefined;
     if (mqttTopic === undefined) return;
@@ -207,7 +212,15 @@ export class UnderWay {
     const name = `${topic}:${partition}`;
     let found = this.#partitions.get(name);
     if (found === undefined) {
-      found = { topic, partition, next: offset, again: undefined, waiting: new Set(), committed: offset };
+      found = {
+        topic,
+        partition,
+        from: offset,
+        next: offset,
+        again: undefined,
+        waiting: new Set(),
+        committed: offset,
+      };
       this.#partitions.set(name, found);
     }
     return found;
