@@ -1,5 +1,4 @@
 import { RuleOutlet } from '@apus/aws/testing';
-import { DynamoStreams } from '@apus/store-dynamodb/testing';
 import { vi } from 'vitest';
 import { KILLS, type Mutation } from './mutation.ts';
 
@@ -39,23 +38,6 @@ export const OF_OUTSIDE: readonly Mutation[] = [
         ...others,
         kafka: async (event, context) => void kafka(event, context).catch(() => {}),
       }),
-    },
-    rates: KILLS,
-    hasOutside: true,
-    finds: ['lost'],
-  },
-  {
-    name: 'a record that a stream has is taken for sent',
-    install: () => {
-      const { append } = DynamoStreams.prototype;
-      vi.spyOn(DynamoStreams.prototype, 'append').mockImplementation(async function (
-        this: DynamoStreams,
-        ...call
-      ) {
-        const appended = await append.apply(this, call);
-        const isFound = typeof appended !== 'string' && appended.entry.message.id !== call[2].id;
-        return isFound ? { ...appended, isFound } : appended;
-      });
     },
     rates: KILLS,
     hasOutside: true,
