@@ -11,7 +11,7 @@ const PAUSE_MS = 200;
 /** With less time left the event fails, and Lambda sends all of it again. */
 const RESERVE_MS = 10_000;
 
-/** Records that an environment remembers: more than the largest event has. */
+/** Records that an environment remembers: as many as the largest event has. */
 const STORED_MAX = 1_000;
 
 export interface KafkaHandlerOptions extends Inbound {
@@ -50,8 +50,8 @@ export function createKafkaHandler(options: KafkaHandlerOptions): KafkaHandler {
         if (obstacle !== undefined) await pause(options, obstacle, context);
       }
     } catch (error) {
-      if (stored.size > STORED_MAX) stored.clear();
-      for (const { origin } of pending.slice(0, pending.length - waiting.length)) stored.add(nameOf(origin));
+      for (const { origin } of pending.slice(0, pending.length - waiting.length))
+        if (stored.size < STORED_MAX) stored.add(nameOf(origin));
       throw error;
     }
     for (const record of recordsOf(event)) stored.delete(nameOf(record));
