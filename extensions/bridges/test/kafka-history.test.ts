@@ -114,6 +114,7 @@ async function history(seed: number, without?: Without): Promise<string[]> {
     // The partitions go to another process, while this one still works.
     () => (draw(4) === 0 ? join() : undefined),
     () => (draw(4) === 0 ? kafka.breakConnection() : undefined),
+    () => (draw(2) === 0 ? kafka.rebalance() : undefined),
     () => (engine.lost = draw(6) === 0 ? 1 : 0),
   ];
   join();

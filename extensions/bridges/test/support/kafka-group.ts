@@ -38,6 +38,14 @@ export class KafkaGroup {
       }
   }
 
+  /** The same process has the partitions again, from where it has committed. */
+  rebalance(): void {
+    if (this.#feed === undefined) return;
+    for (const partition of this.partitions.keys())
+      this.#feed.next[partition] = this.#committed.get(partition) ?? 0;
+    this.deliver();
+  }
+
   breakConnection(): void {
     this.#feed?.stream.destroy(new Error('Kafka is away'));
   }

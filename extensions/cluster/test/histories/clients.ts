@@ -30,9 +30,17 @@ class HastyOrder extends PublishOrder {
   }
 }
 
+/** A message is appended although one before it has failed. */
+class OvertakingOrder extends PublishOrder {
+  override get hasFailed(): boolean {
+    return false;
+  }
+}
+
 const ORDERS = new Map<Without, () => PublishOrder>([
   ['the next message is handled when its stream has been asked', () => new EagerOrder()],
   ['messages are answered in their order', () => new HastyOrder()],
+  ['none overtakes one that has failed', () => new OvertakingOrder()],
 ]);
 
 /** A client that publishes at QoS 1, many messages at a time, and sends those without PUBACK again. */

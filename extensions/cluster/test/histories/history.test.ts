@@ -20,6 +20,7 @@ test.each([
   ['an offset is committed when its record is stored', / instead of /],
   ['the next message is handled when its stream has been asked', /^order/],
   ['messages are answered in their order', /PUBACK/],
+  ['none overtakes one that has failed', /^order/],
 ] as const)('a history without a protection finds it: %s', async (without, problem) => {
   for (let seed = 1; seed <= MUTATED_MAX; seed += 1) {
     const found = (await history(seed, without)).find((each) => problem.test(each));

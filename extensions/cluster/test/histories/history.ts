@@ -251,6 +251,7 @@ export async function history(seed: number, without?: Without): Promise<readonly
     () => (draw(6) === 0 ? world.kill(draw(PROCESSES)) : undefined),
     () => world.reconnect(draw(PROCESSES)),
     () => (draw(4) === 0 ? kafka.breakConnection() : undefined),
+    () => (draw(2) === 0 ? kafka.rebalance() : undefined),
   ];
   for (let step = 0; step < STEPS; step += 1) {
     await steps[draw(steps.length)]?.();

@@ -10,6 +10,7 @@ export type Without =
   | 'an offset is committed when its record is stored'
   | 'the next message is handled when its stream has been asked'
   | 'messages are answered in their order'
+  | 'none overtakes one that has failed'
   | undefined;
 
 /** A process, which the history may stop for a while, or kill. */
