@@ -143,7 +143,7 @@ export class HubLinks {
     for (const socket of sockets) {
       const note = socket.deserializeAttachment() as SocketNote | null;
       if (note === null || note.isClosed) continue;
-      const saved = unpackLink(note.link ?? this.#records.spilled(note.id));
+      const saved = unpackLink(note.link ?? this.#records.get(spilledKey(note.id)) ?? new Uint8Array());
       this.#records.adopt(saved.records);
       this.#found.set(note.id, saved);
       found.push({ socket, saved });

@@ -1,14 +1,12 @@
 import { type JournalContent, type Operations, passingSessionOf } from '@apus/store-disk';
 import { ROW_BYTES_MAX, SCANNED_ROWS_MAX, SCANNED_ROWS_MIN } from '../limits.ts';
 import type { ObjectStorage } from '../platform.ts';
+import { HubKind } from './layout.ts';
 
 export type PassingRecord = readonly [key: string, value: Uint8Array];
 
 /** The first letters of the keys of sessions and subscriptions: at most 64 KB, and not a message of any size. */
 const SMALL_KINDS = 'sf';
-
-/** The first letter of the keys of saved links that are too large for their sockets. */
-const SPILLED = 'y';
 
 /** The first letter of the keys of records that a hub may never have read: it does not know which take several rows. */
 const UNREAD = 'e';
@@ -62,16 +60,16 @@ export class Records implements JournalContent {
     return new Error(`The storage of this object is damaged: ${where} cannot be read.`, { cause: error });
   }
 
-  /** A saved link that its socket has no room for. */
-  spilled(connectionId: string): Uint8Array {
-    const key = spilledKey(connectionId);
-    for (const [, value] of this.#rows(key, `${key}${REST}${REST}`)) return value;
-    return new Uint8Array();
+  /** One record. */
+  get(key: string): Buffer | undefined {
+    for (const [found, value] of this.#rows(key, `${key}${REST}${REST}`))
+      return found === key ? value : undefined;
+    return undefined;
   }
 
   /** The connections of all saved links that stand in rows. */
   *spilledIds(): Generator<string> {
-    for (const [key] of this.scan(SPILLED)) yield key.slice(SPILLED.length);
+    for (const [key] of this.scan(HubKind.SpilledLink)) yield key.slice(HubKind.SpilledLink.length);
   }
 
   /**
@@ -158,5 +156,5 @@ export class Records implements JournalContent {
 }
 
 export function spilledKey(connectionId: string): string {
-  return SPILLED + connectionId;
+  return HubKind.SpilledLink + connectionId;
 }
