@@ -65,3 +65,7 @@ export const USAGE_LOOK_MS = 1_000;
 
 /** Rows of usage are kept for so long: 9,600 of a tenant, some 100 bytes each. */
 export const USAGE_DAYS_MAX = 400;
+
+/** Users that operators add to a hub, and the bytes of their entries: a hub that lists them has them all in memory. */
+export const USERS_MAX = 10_000;
+export const USERS_BYTES_MAX = 4 * 1024 * 1024;
