@@ -94,7 +94,7 @@ export async function composeBroker(composition: CompositionOptions): Promise<Co
   const connections = watch.connections(doors);
   const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
-  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
+  timers.restore(opened.dueTimers);
   return { broker, connections, timers, ticker, delays, gateway, usersChanges };
 }
 
