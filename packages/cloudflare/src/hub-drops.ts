@@ -25,7 +25,7 @@ export class HubDrops extends DropMeter {
 
   /** Reads the counts of sessions that are still there. */
   read(records: Records, { sessions }: ComposedStores): void {
-    for (const [row, value] of records.scan(HubKind.Drops)) {
+    for (const [row, value] of records.texts(HubKind.Drops)) {
       const [tenant, clientId] = JSON.parse(row.slice(HubKind.Drops.length)) as [string, string];
       const session = sessions.get(tenant, clientId)?.session;
       if (session === undefined) {
@@ -33,7 +33,7 @@ export class HubDrops extends DropMeter {
         continue;
       }
       this.#saved.add(session.key);
-      this.restore(session, JSON.parse(value.toString()) as SavedDrops);
+      this.restore(session, JSON.parse(value) as SavedDrops);
     }
   }
 

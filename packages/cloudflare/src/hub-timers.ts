@@ -33,11 +33,11 @@ export class HubTimers implements Timers {
 
   /** Sets what the stores have found, at the times that it was set for before. */
   restore(found: readonly DueTimer[], records: Records): void {
-    const rows = new Map(records.scan(HubKind.Leave));
+    const rows = new Map(records.texts(HubKind.Leave));
     for (const { timer, dueAtMs } of found) {
       if (timer.kind !== 'presence' || timer.session.attachment !== undefined) continue;
       const row = rows.get(keyOf(timer.session));
-      this.set(timer, row === undefined ? dueAtMs : Number(row.toString()));
+      this.set(timer, row === undefined ? dueAtMs : Number(row));
     }
     this.#timers.restore(found.filter(({ timer }) => timer.kind !== 'presence'));
   }

@@ -221,14 +221,14 @@ export class HubUsage {
   }
 
   #present(): UsageNote | undefined {
-    for (const [key, value] of this.#context.records.scan(HubKind.Usage))
-      return key === PRESENT_KEY ? (JSON.parse(value.toString()) as UsageNote) : undefined;
+    for (const [key, value] of this.#context.records.texts(HubKind.Usage))
+      return key === PRESENT_KEY ? (JSON.parse(value) as UsageNote) : undefined;
     return undefined;
   }
 
   #rows(fromHour: string): SavedRow[] {
-    const rows = this.#context.records.scan(HubKind.Usage, HubKind.Usage + fromHour);
-    return Array.from(rows, ([, value]) => JSON.parse(value.toString()) as SavedRow);
+    const rows = this.#context.records.texts(HubKind.Usage, HubKind.Usage + fromHour);
+    return Array.from(rows, ([, value]) => JSON.parse(value) as SavedRow);
   }
 }
 

@@ -93,15 +93,15 @@ export class HubUsers {
 
   *#all(tenant: string): Generator<UserEntry> {
     for (const { text } of this.#of(tenant)) yield* (JSON.parse(text) as { users: UserEntry[] }).users;
-    for (const [key, value] of this.#records.scan(HubKind.User))
-      if (tenantIn(key) === tenant) yield JSON.parse(value.toString());
+    for (const [key, value] of this.#records.texts(HubKind.User))
+      if (tenantIn(key) === tenant) yield JSON.parse(value);
   }
 
   #user(tenant: string, name: string): User | undefined {
     const key = keyOf(tenant, name);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const row = this.#records.get(key);
+    const row = this.#records.text(key);
     if (row === undefined) return undefined;
     const user = parseUsers(`{"users": [${row}]}`, `the user ${JSON.stringify(name)}`).get(name);
     if (user !== undefined) this.#known.set(key, user);
@@ -114,8 +114,8 @@ export class HubUsers {
       const message = `${JSON.stringify(name)} is deployed with the hub: change it there, and deploy again.`;
       throw new ApiProblem('BAD_REQUEST', message);
     }
-    const row = this.#records.get(keyOf(tenant, name));
-    return row && JSON.parse(row.toString());
+    const row = this.#records.text(keyOf(tenant, name));
+    return row === undefined ? undefined : JSON.parse(row);
   }
 
   /** Commits at once: what follows asks for the user. @throws {ApiProblem} */

@@ -7,9 +7,9 @@ export const SAVES_AT_ONCE_MAX = 5_000;
 /** A row has at most 2 MB, key and value together. A larger value takes several. */
 export const ROW_BYTES_MAX = 1_000_000;
 
-/** Rows that are read at a time: at first, and later where they are small. Of either 32 MB at most. */
-export const SCANNED_ROWS_MIN = 32;
-export const SCANNED_ROWS_MAX = 512;
+/** Rows that are read at a time, of any size and of sessions and filters. Of either 32 MB at most. */
+export const SCANNED_ROWS = 32;
+export const SCANNED_SMALL_ROWS = 512;
 
 /** A timer that is due within this time keeps the object awake, as it is more exact than an alarm. */
 export const AWAKE_MS_MAX = 1_000;
