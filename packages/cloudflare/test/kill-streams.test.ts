@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { expect, it, onTestFinished } from 'vitest';
+import WebSocket from 'ws';
 import type { RemotePorts } from './object/remote.ts';
 import { needsWorkerd, newFolder, startWorkerd, type Workerd } from './object/start-workerd.ts';
 
@@ -28,15 +29,26 @@ async function hubThatIsKilled() {
   const url = (scheme: string, path: string) => `${scheme}://127.0.0.1:${workerd.port}/hub/${path}`;
   const given = { options: { quietMs: 2, streams: [STREAM], queueLengthMax: 100_000 }, remote: NO_PORTS };
   await fetch(url('http', 'options'), { method: 'POST', body: JSON.stringify(given) });
+  const sockets = new Set<WebSocket>();
   return {
+    /** Clients read none of its last answers: they repeat what it has taken. */
     async kill(): Promise<void> {
+      for (const socket of sockets) socket.pause();
+      await (await fetch(url('http', 'api/v5/stats'))).text();
+      for (const socket of sockets) socket.terminate();
       await workerd.kill();
       workerd = await startWorkerd(1, folder);
     },
     async connect(clientId: string, options: IClientOptions = {}): Promise<MqttClient> {
       const client = await mqtt.connectAsync(url('ws', 'mqtt'), {
         ...{ clientId, protocolVersion: 5, clean: false, properties: { sessionExpiryInterval: 3_600 } },
-        ...{ reconnectPeriod: 20, transformWsUrl: () => url('ws', 'mqtt') },
+        reconnectPeriod: 20,
+        createWebsocket: (_, protocols) => {
+          const socket = new WebSocket(url('ws', 'mqtt'), protocols);
+          sockets.add(socket);
+          socket.once('close', () => sockets.delete(socket));
+          return socket;
+        },
         ...options,
       });
       client.on('error', () => {});
