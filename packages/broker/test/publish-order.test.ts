@@ -1,15 +1,17 @@
-import { type Packet, ReasonCode } from '@apus/mqtt';
+import { type Packet, type ProtocolVersion, ReasonCode } from '@apus/mqtt';
 import { MemoryStreams } from '@apus/store-memory';
 import { describe, expect, it, vi } from 'vitest';
 import {
+  type FanOut,
   PUBLISHES_UNDER_WAY_BYTES,
   PUBLISHES_UNDER_WAY_MAX,
   PublishOrder,
   readStreams,
+  type Stores,
   type StreamFeed,
   type StreamStore,
 } from '../src/index.ts';
-import { FakeDoor, type FakeLink } from './support/fake-door.ts';
+import { FakeDoor, type FakeDoorOptions, type FakeLink } from './support/fake-door.ts';
 
 const declared = readStreams([{ name: 's', topicFilter: 's/#' }], 'streams');
 
@@ -38,10 +40,13 @@ async function stage() {
   const publisher = await door.connect();
   const subscriber = await door.connect();
   await door.subscribe(subscriber, '+/+', 1);
-  const link: FakeLink = publisher;
+  return { asked, ...publishing(door, publisher, subscriber) };
+}
+
+function publishing(door: FakeDoor, link: FakeLink, subscriber: FakeLink) {
   const goOn = vi.fn();
   Object.assign(link, { publishOrder: new PublishOrder(), goOn });
-  for (const each of [publisher, subscriber]) each.take();
+  for (const each of [link, subscriber]) each.take();
   let packetId = 0;
   const failures: string[] = [];
   const publish = (topic: string): void => {
@@ -56,7 +61,33 @@ async function stage() {
     subscriber
       .take()
       .flatMap((packet: Packet) => (packet.type === 'publish' ? Buffer.from(packet.payload).toString() : []));
-  return { asked, publish, answered, received, goOn, link, failures };
+  return { publish, answered, received, goOn, link, failures };
+}
+
+const NO_FAN_OUT: FanOut = { take: () => {}, isTaken: () => true } as unknown as FanOut;
+
+/** A publisher at a door whose queues keep a message at once, and have it on their disk when the test lets them. */
+async function queueStage(protocolVersion: ProtocolVersion, ports: Pick<FakeDoorOptions, 'fanOut'>) {
+  const asked: { readonly text: string; answer(): Promise<void> }[] = [];
+  const wrap = (stores: Stores): Stores => {
+    const offer: Stores['queues']['offer'] = (...call) => {
+      const dropped = stores.queues.offer(...call);
+      return new Promise((resolve) => {
+        const answer = () => {
+          resolve(dropped);
+          return turns();
+        };
+        asked.push({ text: Buffer.from(call[0].payload).toString(), answer });
+      });
+    };
+    return { ...stores, queues: Object.assign(Object.create(stores.queues), { offer }) };
+  };
+  const door = new FakeDoor({ wrap, ...ports });
+  const publisher = await door.connect({ protocolVersion });
+  const subscriber = await door.connect();
+  await door.subscribe(subscriber, 'q/a', 1);
+  await door.subscribe(subscriber, 'q/now', 0);
+  return { asked, ...publishing(door, publisher, subscriber) };
 }
 
 async function turns(): Promise<void> {
@@ -102,6 +133,25 @@ describe('messages of a client that are accepted at the same time', () => {
     publish('p/a');
     await turns();
     expect(answered()).toEqual([]);
+  });
+
+  it.each([
+    ['MQTT 5.0', 5, {}, 3],
+    ['MQTT 3.1.1', 4, {}, 3],
+    ['MQTT 3.1.1, where other processes may refuse late', 4, { fanOut: NO_FAN_OUT }, 0],
+  ] as const)('are offered to queues at once, and sent in order [MQTT-4.6.0-6]: %s', async (...row) => {
+    const [, protocolVersion, ports, times] = row;
+    const { asked, publish, answered, received, goOn } = await queueStage(protocolVersion, ports);
+    for (const topic of ['q/a', 'q/now', 'q/a']) publish(topic);
+    await turns();
+    expect(asked.map(({ text }) => text)).toEqual(['1', '3']);
+    expect(goOn).toHaveBeenCalledTimes(times);
+    if (times === 0) return;
+    await asked[1]?.answer();
+    expect([received(), answered()]).toEqual([[], []]);
+    await asked[0]?.answer();
+    expect(received()).toEqual(['1', '2', '3']);
+    expect(answered()).toEqual([1, 2, 3]);
   });
 
   it.each([

@@ -11,7 +11,7 @@ const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
  */
 export function addressGroup(address: string): string {
   const ip = ipOf(address);
-  return isIPv6Text(ip) ? `${expand(ip).slice(0, IPV6_GROUPS).join(':')}::/64` : ip;
+  return ip.includes(':') && isIPv6(ip) ? `${expand(ip).slice(0, IPV6_GROUPS).join(':')}::/64` : ip;
 }
 
 /** The IP address in a `Peer.address`. A socket that listens for both families calls an IPv4 address `::ffff:192.0.2.1`. */
@@ -20,15 +20,16 @@ export function ipOf(address: string): string {
   return ip.includes(':') ? (IPV4_IN_IPV6.exec(ip)?.[1] ?? ip) : ip;
 }
 
-function withoutPort(address: string): string {
-  const [, bracketed] = address.startsWith('[') ? (/^\[([^\]]*)\]/.exec(address) ?? []) : [];
-  if (bracketed !== undefined) return bracketed;
-  return isIPv6Text(address) ? address : address.replace(/:\d*$/, '');
-}
-
 /** Most clients have an IPv4 address, which costs no regular expression here. */
-function isIPv6Text(text: string): boolean {
-  return text.indexOf(':') !== text.lastIndexOf(':') && isIPv6(text);
+function withoutPort(address: string): string {
+  const colon = address.indexOf(':');
+  if (colon === -1) return address;
+  if (colon === address.lastIndexOf(':')) {
+    const isPort = Number.isInteger(Number(address.slice(colon + 1)));
+    return isPort ? address.slice(0, colon) : address;
+  }
+  const [, bracketed] = /^\[([^\]]*)\]/.exec(address) ?? [];
+  return bracketed ?? (isIPv6(address) ? address : address.replace(/:\d*$/, ''));
 }
 
 /**

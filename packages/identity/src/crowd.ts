@@ -70,10 +70,13 @@ export class Crowd<T> {
 
   #resized(group: Group<T>, before: number): void {
     const { size } = group.members;
-    this.#bySize[before]?.delete(group);
-    if (size > 0) this.#bySize[size] = (this.#bySize[size] ?? new Set()).add(group);
+    if (before > 0) this.#bySize[before]?.delete(group);
+    if (size > 0) {
+      this.#bySize[size] ??= new Set();
+      this.#bySize[size].add(group);
+    }
     if (size > this.#most) this.#most = size;
-    while (this.#most > 0 && this.#bySize[this.#most]?.size === 0) this.#most -= 1;
+    else while (this.#most > 0 && this.#bySize[this.#most]?.size === 0) this.#most -= 1;
   }
 }
 

@@ -159,6 +159,7 @@ function createDoors(options: ResolvedOptions, core: Core, usage: NodeUsage): Do
   const { maximumPacketSize } = options.broker.limits;
   const context: Omit<LinkContext, 'places'> = {
     ...{ broker, log, scheduler: clock, meter, rateQuota, throttle, cluster, memory },
+    acceptsAhead: cluster !== undefined || options.dataDirectory !== undefined,
     flusher: new Flusher(clock),
     longWork: new LongWork(clock),
     inboundBudget: new BytesBudget(limits.inboundTotalBytesMax, () => links.all(), clock),

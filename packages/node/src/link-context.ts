@@ -23,6 +23,8 @@ export interface LinkContext extends ReadingContext, OutboundContext, LinkRateCo
   readonly transport: WebSocketOptions & TcpStreamOptions;
   /** Absent: this process serves all of its clients itself. */
   readonly cluster?: LinkCluster | undefined;
+  /** Messages wait for a disk or for other processes: a publisher's next ones are accepted meanwhile. */
+  readonly acceptsAhead: boolean;
   /** Called once, when the network connection is gone. */
   readonly ended: (link: NodeLink) => void;
 }

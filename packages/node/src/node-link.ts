@@ -96,7 +96,7 @@ export class NodeLink
     this.peer = peer;
     this.#context = context;
     this.#mayBeElsewhere = context.cluster !== undefined;
-    this.publishOrder = context.cluster && new PublishOrder();
+    this.publishOrder = context.acceptsAhead ? new PublishOrder() : undefined;
     this.#isForwarded = isForwarded;
     const Transport = wire === 'tcp' ? TcpStream : WebSocket;
     this.#transport = new Transport(socket, context.transport, this, this.#mayBeElsewhere && !isForwarded);

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { type Awaitable, type Flow, run, waitFor } from '../model/flow.ts';
 import { isExpired, type Message } from '../model/message.ts';
+import type { OrderedPublish } from '../model/publish-order.ts';
 import { type Attachment, type Delivery, deliveryOf, KEPT_PACKET_ID_MAX } from '../model/session.ts';
 import type {
   Appended,
@@ -26,11 +27,12 @@ export function* deliver(
   message: Message,
   deliveries: readonly Delivery[],
   passes = PASSES_MAX,
+  ordered?: OrderedPublish,
 ): Flow<void> {
   const { outbox } = context.ports;
   if (outbox !== undefined) return outbox.add({ message, deliveries, passes });
   const sorted = sort(context, { message, deliveries, passes });
-  if (sorted !== undefined) yield* deliverOffered(context, sorted, offer(context, sorted));
+  if (sorted !== undefined) yield* deliverOffered(context, sorted, offer(context, sorted), ordered);
 }
 
 /** Offers a message to the queues. Returns how many messages these have dropped for it. */
@@ -38,13 +40,16 @@ export function offer(context: Context, { message, queued, held }: SortedDeliver
   return queued.length === 0 ? 0 : context.ports.queues.offer(message, queued, queueLimits(context), held);
 }
 
-/** Sends a message that the queues have been offered. */
+/** Sends a message that the queues have been offered: behind those of its publisher that came before it. */
 export function* deliverOffered(
   context: Context,
   sorted: SortedDeliveries,
   offering: Awaitable<number>,
+  ordered?: OrderedPublish,
 ): Flow<void> {
+  ordered?.offered();
   if ((yield* waitFor(offering)) > 0) tellQueueFull(context, sorted);
+  if (ordered?.isNext === false) yield* ordered.untilNext();
   yield* sent(context, sorted.message, send(context, sorted));
   yield* passOnAll(context, sorted);
 }

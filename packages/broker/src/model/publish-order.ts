@@ -8,6 +8,8 @@ export const PUBLISHES_UNDER_WAY_BYTES = 256 * 1024;
 export interface OrderCallbacks {
   /** The stream has been asked to append this message: the next one can be refused with it, and cannot overtake it. */
   asked?(): void;
+  /** The queues have this message, and perhaps not their disk: the next one comes behind it there. */
+  offered?(): void;
   /** Every subscriber gets this message before the next one. It is not durable yet, and may still be refused. */
   handedOn?(): void;
 }
@@ -16,8 +18,8 @@ export interface OrderCallbacks {
  * Messages of one publisher that are accepted at the same time. Each is handed on, and answered, when those before it
  * are:
  *
- *     message 1        asks the stream             handed on          answered
- *     message 2                      asks the stream        handed on         answered
+ *     message 1        asks the stream or queues        handed on          answered
+ *     message 2                        asks the stream or queues      handed on         answered
  */
 export class PublishOrder {
   #last: OrderedPublish | undefined;
@@ -59,6 +61,7 @@ export class OrderedPublish {
   readonly #bytes: number;
   readonly #callbacks: OrderCallbacks;
   #before: OrderedPublish | undefined;
+  #isOffered = false;
   #isHandedOn = false;
   #isEnded = false;
   #isAnswered = false;
@@ -83,6 +86,12 @@ export class OrderedPublish {
     return this.#before === undefined || this.#before.#isHandedOn;
   }
 
+  /** The queues that those before are for have them. */
+  get mayOffer(): boolean {
+    const before = this.#before;
+    return before === undefined || before.#isHandedOn || before.#isOffered;
+  }
+
   /** Those before have been answered. */
   get isFirst(): boolean {
     return this.#before === undefined || this.#before.#isAnswered;
@@ -90,6 +99,11 @@ export class OrderedPublish {
 
   asked(): void {
     this.#goOn(this.#callbacks.asked);
+  }
+
+  offered(): void {
+    this.#isOffered = true;
+    this.#goOn(this.#callbacks.offered);
   }
 
   /** Waits until those before have been handed on, or have ended. */

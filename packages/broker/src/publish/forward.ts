@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { conflated, deliver, repeated } from '../deliver/deliver.ts';
+import { conflated, deliver, PASSES_MAX, repeated } from '../deliver/deliver.ts';
 import { route } from '../deliver/route.ts';
 import { fanOut, fanOutOf, hasRoom, isTaken, wideFilters } from '../deliver/wide.ts';
 import type { AcceptOptions, AcceptOutcome } from '../model/accept-outcome.ts';
@@ -33,9 +33,10 @@ export function* forward(
   if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';
   const stream = streamOf(context, message.topic);
   const { ordered } = options;
-  // A stream that processes share is asked at once, and keeps the order.
-  const waits =
-    ordered?.isNext === false && (stream === undefined || context.ports.streams?.isShared !== true);
+  // A stream that processes share is asked at once, and keeps the order. So do queues.
+  const mayAsk =
+    stream === undefined ? ordered?.mayOffer : ordered?.isNext || context.ports.streams?.isShared;
+  const waits = ordered !== undefined && mayAsk !== true;
   if (waits) yield* ordered.untilNext();
   const asking = waits ? undefined : matching;
   const matched = yield* waitFor(asking ?? context.ports.subscriptions.match(tenant, message.topic));
@@ -90,7 +91,8 @@ export function* forwardIfAllowed(
     const payer = payerOf(context, options);
     if (!(yield* underWay(fanOut(context, message, wide, isAnswered, payer)))) return 'backlog-full';
   }
-  yield* underWay(deliver(context, message, leavingNow(context, tenant, message, deliveries, options)));
+  const leaving = leavingNow(context, tenant, message, deliveries, options);
+  yield* underWay(deliver(context, message, leaving, PASSES_MAX, options.ordered));
   options.ordered?.handedOn();
   if (wide.length > 0 && !(yield* isTaken(context, message))) return 'outlet-refused-late';
   return deliveries.length + wide.length === 0 ? unrouted(context, message) : 'delivered';

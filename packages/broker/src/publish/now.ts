@@ -4,6 +4,7 @@ import { route } from '../deliver/route.ts';
 import type { Accepted, AcceptOptions, AcceptOutcome } from '../model/accept-outcome.ts';
 import type { Flow } from '../model/flow.ts';
 import type { Message } from '../model/message.ts';
+import type { OrderedPublish } from '../model/publish-order.ts';
 import type { Delivery, MatchedFilter } from '../model/session.ts';
 import { streamOf } from '../streams/append.ts';
 import { forward, forwardIfAllowed, unrouted } from './forward.ts';
@@ -37,7 +38,7 @@ export function forwardNow(
   }
   if (deliveries.length === 0) return unrouted(context, message);
   try {
-    const rest = deliverNow(context, message, conflated(context, message, deliveries));
+    const rest = deliverNow(context, message, conflated(context, message, deliveries), options.ordered);
     return rest === undefined ? 'delivered' : deliveredBehind(rest);
   } catch (error) {
     throw asUnderWay(error);
@@ -62,11 +63,13 @@ function deliverNow(
   context: Context,
   message: Message,
   deliveries: readonly Delivery[],
+  ordered: OrderedPublish | undefined,
 ): Flow<void> | undefined {
   const sorted = sort(context, { message, deliveries, passes: PASSES_MAX });
   if (sorted === undefined) return undefined;
   const offering = offer(context, sorted);
-  if (offering !== 0 || sorted.queued.some(isPassedOn)) return deliverOffered(context, sorted, offering);
+  if (offering !== 0 || sorted.queued.some(isPassedOn))
+    return deliverOffered(context, sorted, offering, ordered);
   const sending = send(context, sorted);
   return sending && sent(context, message, sending);
 }

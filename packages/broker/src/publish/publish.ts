@@ -37,11 +37,12 @@ export function publish(
   const invalid = validateTopicName(topic, context.limits);
   if (invalid !== undefined) return violate(context, link, invalid);
   const attempt = { link, connection, packet, topic, isRepetition: false };
-  // A client of MQTT 3.1.1 that is refused sends the message again, behind those that were accepted meanwhile.
-  if (packet.qos !== 1 || connection.protocolVersion < 5 || link.publishOrder === undefined)
-    return publishAttempt(context, attempt);
-  const handedOn = () => link.goOn?.();
-  const ordered = link.publishOrder.enter(packet.payload.length, { asked: handedOn, handedOn });
+  // Others may refuse late. A client of MQTT 3.1.1 then sends the message again, behind those accepted meanwhile.
+  const isAlone = connection.protocolVersion < 5 && context.ports.fanOut !== undefined;
+  if (link.publishOrder === undefined || packet.qos !== 1 || isAlone) return publishAttempt(context, attempt);
+  const goOn = () => link.goOn?.();
+  const callbacks = { asked: goOn, offered: goOn, handedOn: goOn };
+  const ordered = link.publishOrder.enter(packet.payload.length, callbacks);
   return inOrder(ordered, () => publishAttempt(context, { ...attempt, ordered }));
 }
 

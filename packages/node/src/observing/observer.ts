@@ -36,7 +36,8 @@ export class Observer {
 
   note(level: string, event: string, fields: Fields | undefined): void {
     this.events.note(event, fields);
-    this.alarms.note(level, event, fields);
+    // Each connection writes lines for debugging: no alarm is among them.
+    if (level !== 'debug') this.alarms.note(level, event, fields);
     if (this.traces.isRunning) this.traces.note(level, event, fields);
   }
 

@@ -10,8 +10,8 @@ const HEADERS_MAX = 40;
 
 const END = '\r\n\r\n';
 const REQUEST_LINE = /^GET (\/[\x21-\x7e]*) HTTP\/1\.1$/;
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const UNUSUAL_CHARACTER = /[^\t\x20-\x7e]/;
+/** A name and a value of visible characters, without the blanks around it. */
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)[\t ]*$/;
 const UPGRADE = /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i;
 
 /** A request with one of these has a body, or asks for an answer before it is sent. */
@@ -52,11 +52,8 @@ export function readHandshake(bytes: Buffer, bytesMax: number): ReadHead | undef
 }
 
 function readHeader(line: string, headers: Record<string, string>): boolean {
-  if (UNUSUAL_CHARACTER.test(line)) return false;
-  const colon = line.indexOf(':');
-  const name = line.slice(0, Math.max(colon, 0));
-  const value = line.slice(colon + 1).trim();
-  if (!NAME.test(name) || value === '' || value.includes('\t')) return false;
+  const [, name, value] = HEADER.exec(line) ?? [];
+  if (name === undefined || value === undefined) return false;
   const key = name.toLowerCase();
   if (headers[key] !== undefined || UNUSUAL_NAMES.has(key)) return false;
   headers[key] = value;
