@@ -20,6 +20,7 @@ import {
   meteredConnections,
   PresenceTicker,
   RateQuota,
+  UsersChanges,
 } from '@apus/door';
 import { type ComposedStores, composeStores, GatedWriter } from '@apus/store-disk';
 import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/store-memory';
@@ -31,6 +32,7 @@ import type { HandshakeOptions } from './handshake.ts';
 import { HubDrops } from './hub-drops.ts';
 import { HubTimers } from './hub-timers.ts';
 import { HubUsage } from './hub-usage.ts';
+import { HubUsers } from './hub-users.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
@@ -66,6 +68,8 @@ export class Hub {
   readonly #drops: HubDrops;
   readonly #rates: RateQuota;
   readonly #usage: HubUsage;
+  readonly #users: HubUsers;
+  readonly #usersChanges: UsersChanges;
   readonly #meter = createTrafficMeter();
   readonly #wokenAtMs: number;
   #api: HubApi | undefined;
@@ -78,10 +82,11 @@ export class Hub {
    */
   constructor(state: ObjectState, options: HubOptions, alarmAtMs: number | null) {
     this.#state = state;
-    this.#resolved = resolveHub(options);
+    const records = new Records(state.storage);
+    this.#users = new HubUsers(records);
+    this.#resolved = resolveHub(options, this.#users);
     const { limits, log, streams } = this.#resolved;
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
-    const records = new Records(state.storage);
     this.#links = new HubLinks(records, {
       limits,
       settle: () => this.#schedule(),
@@ -111,6 +116,8 @@ export class Hub {
     this.#timers = new HubTimers(local, this.#writer);
     this.#drops = new HubDrops({ clock: this.#alarm, writer: this.#writer, quietMs: limits.quietMs });
     this.#drops.read(records, this.stores);
+    const { authorizer } = this.#resolved.access;
+    this.#usersChanges = new UsersChanges(this.stores.sessions, authorizer, this.#alarm, log);
     this.broker = meteredBroker(createBroker(this.#ports(memory), this.#resolved.broker), this.#meter);
     if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
     this.#keepAlive = new KeepAlive({
@@ -194,6 +201,7 @@ export class Hub {
       drops: this.#drops,
       delays: this.#delays,
       bans: this.#bans,
+      changedRights: this.#usersChanges,
       deliveryQuota: this.#rates,
       holdingQuota: new LocalHoldingQuota({
         ...{ quotas, quotasHere: quotas, holdings: sessions.holdings },
@@ -226,6 +234,7 @@ export class Hub {
       planOf: () => undefined,
       uptimeMs: () => clock.now() - this.#wokenAtMs,
       usage: (question) => this.#usage.report(question),
+      users: () => this.#users.table((owned, names) => this.#usersChanges.apply(broker, owned, names)),
       published: (tenant, payload) => {
         this.#usage.add(tenant, { messagesIn: 1, bytesIn: payload.length });
         this.#links.carryUsage();

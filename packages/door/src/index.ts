@@ -74,3 +74,4 @@ export {
   type TrafficMeter,
 } from './traffic-meter.ts';
 export { CountedUsage, type LinkTraffic, takeUsage, type Used } from './usage/link-usage.ts';
+export { type OwnedUsers, UsersChanges } from './users-changes.ts';

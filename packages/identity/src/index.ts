@@ -70,5 +70,12 @@ export {
 } from './tenants/tenant-register.ts';
 export { type TokenCheck, tokenMethods } from './token-methods.ts';
 export { PASSWORD_BYTES_MAX, UsersAuthenticator } from './users-authenticator.ts';
-export { parseUsers, readUsersFile, type UserEntry, type UserLookup, type Users } from './users-file.ts';
+export {
+  parseUsers,
+  readUsersFile,
+  type User,
+  type UserEntry,
+  type UserLookup,
+  type Users,
+} from './users-file.ts';
 export { WatchedUsersFile } from './watched-users-file.ts';
