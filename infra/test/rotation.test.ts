@@ -9,7 +9,6 @@ import { synthApp, synthBroker } from './support/synth.ts';
 const FIRST = 'first-secret-of-at-least-32-bytes-000';
 const ARN = 'arn:aws:secretsmanager:eu-west-1:1:secret:token-a1B2c3';
 
-/** Secrets Manager with one secret: its versions, and their stages. */
 class FakeSecretsManager {
   readonly versions = new Map<string, { text: string | undefined; stages: string[] }>([
     ['v1', { text: FIRST, stages: ['AWSCURRENT'] }],

@@ -26,7 +26,6 @@ export function streamListener(scheme: 'tcp' | 'tls') {
   return { ...address, hasProxyProtocol: false, needsCertificate: false, origins: [] };
 }
 
-/** A folder for one test. */
 export function folderForTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'apus-loadtest-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

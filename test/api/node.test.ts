@@ -20,6 +20,8 @@ const OUT_OF_REACH = [
   ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('deployment') === false).map(
     (id) => `${id} 501`,
   ),
+  // Only a hub gives it.
+  'getAsyncApi 501',
   // Only a deployment without presence, without usage or with too many sessions gives it.
   ...['listMembers 501', 'getUsage 501', 'listTopics 501'],
 ];

@@ -4,15 +4,14 @@ import { needsWorkerd, newFolder, startLocal } from '@apus/cloudflare/testing';
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answered, callApi, Document, type Trial } from './document.ts';
-import { connectAnn, KEY, lagBehind, SECRET, tokenFor } from './furnished-node.ts';
+import { connectAnn, HASH, KEY, lagBehind, SECRET, tokenFor } from './furnished-node.ts';
 import { type Found, RULE, TRIALS } from './trials.ts';
 
 /** Operations for which an object has nothing: the answer to the request that succeeds at a node. */
 const NOT_THERE: Partial<Record<OperationId, 404 | 501>> = {
-  ...{ getAsyncApi: 404, getBreaker: 501, streamEvents: 501 },
+  ...{ getAsyncApi: 501, getBreaker: 501, streamEvents: 501 },
   ...{ getMonitor: 501, listClientEvents: 501, listAlarms: 501, clearAlarms: 501 },
   ...{ listTraces: 501, startTrace: 501, getTraceLog: 501, removeTrace: 501 },
-  ...{ listUsers: 501, addUser: 501, changeUser: 501, removeUser: 501 },
   ...{ listTenants: 404, createTenant: 404, getTenant: 404, changeTenant: 404, removeTenant: 404 },
   ...{ listDeadLetters: 404, getDeadLetter: 404, sendDeadLetter: 404, discardDeadLetter: 404 },
   ...{ sendDeadLetters: 404, discardDeadLetters: 404 },
@@ -33,7 +32,7 @@ describe('the HTTP API of an object', needsWorkerd, () => {
     const folder = newFolder();
     const texts = {
       CONFIGURATION: JSON.stringify({ streams: [{ name: 'chat', topicFilter: 'chat/#' }] }),
-      IDENTITY: JSON.stringify({ authenticators: [{ jwt: { secret: SECRET } }] }),
+      IDENTITY: JSON.stringify({ authenticators: [{ jwt: { secret: SECRET } }, { users: { table: true } }] }),
       API_KEY: KEY,
     };
     const workerd = await startLocal({ folder, port: 0, texts, log: () => {} });
@@ -50,6 +49,8 @@ describe('the HTTP API of an object', needsWorkerd, () => {
     await lagBehind(url, client, token);
     const ban = { as: 'username', who: 'eve', reason: 'spam' };
     expect((await ask('addBan', { body: ban })).status).toBe(200);
+    const bob = { name: 'bob', password: HASH, publish: ['#'], subscribe: [] };
+    expect((await ask('addUser', { body: bob })).status).toBe(204);
     const read = await ask('listStreamMessages', { path: { name: 'chat' }, query: '?topic=chat/a' });
     const [message] = (read.body as { readonly data: readonly { readonly position: string }[] }).data;
     found = {

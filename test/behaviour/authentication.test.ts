@@ -336,18 +336,6 @@ describe.skipIf(runningBrokerUrl !== undefined)(`enhanced authentication (${OPTI
       sendAuth(client, 0x18, 'wrong');
       await expectDisconnect(client, 0x87);
     });
-
-    it('with another method is a protocol error [MQTT-4.12.1-1] [MQTT-4.13.1-1]', async () => {
-      const client = await authenticated();
-      sendAuth(client, 0x19, 'alice', 'OTHER');
-      await expectDisconnect(client, 0x82);
-    });
-
-    it('does not begin with 0x18 [MQTT-4.12.1-1]', async () => {
-      const client = await authenticated();
-      sendAuth(client, 0x18, 'right');
-      await expectDisconnect(client, 0x82);
-    });
   });
 });
 

@@ -174,28 +174,5 @@ describe(
       expect((await after.start()).rejoinedSession).toBe(true);
       expect((await after.arrivals.take(2)).map(({ payload }) => payload)).toEqual(['1', '2']);
     });
-
-    test('gets a retained message', async () => {
-      const topic = unique('t');
-      const publisher = await started();
-      await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload: 'kept', retain: true });
-      const subscriber = await started();
-      await subscriber.subscribe(topic, AtLeastOnce);
-      const arrival = await subscriber.arrivals.next();
-      await publisher.publish({ topicName: topic, qos: AtLeastOnce, payload: '', retain: true });
-      expect(arrival).toMatchObject({ payload: 'kept', packet: { retain: true } });
-    });
-
-    test('receives nothing more after unsubscribing', async () => {
-      const topic = unique('t');
-      const client = await started();
-      await client.subscribe(topic, AtLeastOnce);
-      await client.subscribe(`${topic}/marker`, AtLeastOnce);
-      expect(await client.unsubscribe(topic)).toEqual([mqtt5.UnsubackReasonCode.Success]);
-      for (const topicName of [topic, `${topic}/marker`]) {
-        await client.publish({ topicName, qos: AtLeastOnce, payload: topicName });
-      }
-      expect(await client.arrivals.next()).toMatchObject({ topic: `${topic}/marker` });
-    });
   },
 );

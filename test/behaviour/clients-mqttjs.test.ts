@@ -79,20 +79,6 @@ for (const protocolVersion of [4, 5] as const) {
       });
     }
 
-    test('gets a retained message, and none after it was cleared', async () => {
-      const topic = unique('t');
-      const publisher = await open(version);
-      await publisher.mqtt.publishAsync(topic, 'kept', { qos: 1, retain: true });
-      const first = await open(version);
-      await first.mqtt.subscribeAsync(topic);
-      expect(await first.arrivals.next()).toMatchObject({ payload: 'kept', packet: { retain: true } });
-      await publisher.mqtt.publishAsync(topic, '', { qos: 1, retain: true });
-      const second = await open(version);
-      await second.mqtt.subscribeAsync(topic);
-      await publisher.mqtt.publishAsync(topic, 'marker', { qos: 1 });
-      expect(await second.arrivals.next()).toMatchObject({ payload: 'marker' });
-    });
-
     test('has its will published when it is cut off, and not after it ends', async () => {
       const topic = unique('t');
       const watcher = await open(version);
@@ -132,36 +118,6 @@ for (const protocolVersion of [4, 5] as const) {
       await (await open(version)).mqtt.publishAsync(topic, 'meanwhile', { qos: 1 });
       expect((await again).sessionPresent).toBe(true);
       expect(await subscriber.arrivals.next()).toMatchObject({ payload: 'meanwhile' });
-    });
-
-    test('shares a subscription with others', async () => {
-      const topic = unique('t');
-      const arrivals = new Inbox<string>();
-      const counts = [0, 0, 0];
-      for (const index of counts.keys()) {
-        const worker = await open(version);
-        worker.mqtt.on('message', (_topic, payload) => {
-          counts[index] = (counts[index] ?? 0) + 1;
-          arrivals.push(payload.toString());
-        });
-        await worker.mqtt.subscribeAsync(`$share/workers/${topic}`, { qos: 1 });
-      }
-      const publisher = await open(version);
-      const sent = Array.from({ length: 30 }, (_, index) => `${index}`);
-      for (const payload of sent) await publisher.mqtt.publishAsync(topic, payload, { qos: 1 });
-      const received = await arrivals.take(sent.length);
-      expect(received.sort((a, b) => Number(a) - Number(b))).toEqual(sent);
-      expect(Math.min(...counts)).toBeGreaterThan(0);
-    });
-
-    test('receives nothing more after unsubscribing', async () => {
-      const topic = unique('t');
-      const client = await open(version);
-      await client.mqtt.subscribeAsync([topic, `${topic}/marker`], { qos: 1 });
-      await client.mqtt.unsubscribeAsync(topic);
-      await client.mqtt.publishAsync(topic, 'x', { qos: 1 });
-      await client.mqtt.publishAsync(`${topic}/marker`, 'marker', { qos: 1 });
-      expect(await client.arrivals.next()).toMatchObject({ payload: 'marker' });
     });
 
     test('ends cleanly', async () => {

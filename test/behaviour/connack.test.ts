@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OPTIONS_NEED_OUR_DOOR, runningBrokerUrl } from '../support/start-door.ts';
 import { unique } from '../support/unique.ts';
-import { connectBytes, counted, properties, text } from './raw/hex.ts';
+import { connectBytes, properties, text } from './raw/hex.ts';
 import { type Fields, propertiesOf, subscribe, usePeers } from './raw/peers.ts';
 
 const peers = usePeers();
@@ -121,22 +121,6 @@ describe('the session expiry of CONNECT', () => {
     const { client: again, connack } = await peers.connect({ clientId, clean: false });
     expect(connack.sessionPresent).toBe(true);
     await again.disconnect();
-  });
-});
-
-describe('enhanced authentication that the server does not know', () => {
-  it('is refused with 0x8C, and the connection closes [MQTT-4.12.0-1] [MQTT-3.1.4-2]', async () => {
-    const client = await peers.open();
-    client.sendBytes(refusedConnect(unique('method'), '16', counted('0001ff')));
-    expect((await client.expect('connack')).reasonCode).toBe(0x8c);
-    await client.expectClose();
-  });
-
-  it('is absent from the CONNACK of a client without a method, and no AUTH comes [MQTT-4.12.0-6]', async () => {
-    const { client, connack } = await peers.connect();
-    expect(propertiesOf(connack)).not.toHaveProperty('authenticationMethod');
-    expect(propertiesOf(connack)).not.toHaveProperty('authenticationData');
-    await client.expectNothing();
   });
 });
 

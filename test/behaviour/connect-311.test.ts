@@ -67,12 +67,6 @@ describe('CONNECT of MQTT 3.1.1', () => {
     await expectCloseWithoutPackets(client);
   });
 
-  it('closes the connection when it comes twice [MQTT3-3.1.0-2]', async () => {
-    const { client } = await connect();
-    client.sendBytes(connect311Bytes());
-    await expectCloseWithoutPackets(client);
-  });
-
   it('when refused, lets no later packet be processed [MQTT3-3.1.4-5]', async () => {
     const topic = unique('refused');
     const watcher = await peers.subscriber(topic);
@@ -131,18 +125,6 @@ describe('Clean Session of MQTT 3.1.1', () => {
     const { client } = await connect({ clientId, clean: false });
     expect((await expectMessage(client, '1')).qos).toBe(1);
     expect((await expectMessage(client, '2')).qos).toBe(2);
-  });
-
-  it('0 resends unacknowledged messages, with DUP [MQTT3-4.4.0-1] [MQTT3-3.3.1-1]', async () => {
-    const clientId = unique('stored');
-    const topic = unique('stored');
-    const first = await connect({ clientId, clean: false });
-    await subscribe(first.client, topic, { qos: 1 });
-    await publish((await connect()).client, { topic, payload: 'x', qos: 1 });
-    const { messageId } = await expectMessage(first.client, 'x');
-    await first.client.vanish();
-    const { client } = await connect({ clientId, clean: false });
-    expect(await expectMessage(client, 'x')).toMatchObject({ dup: true, messageId });
   });
 
   it('1 discards the session that was there, and its own with the connection [MQTT3-3.1.2-6] [MQTT3-3.2.2-1] [MQTT3-3.1.4-3]', async () => {
@@ -237,27 +219,6 @@ describe('the will of MQTT 3.1.1', () => {
 });
 
 describe('a connection of MQTT 3.1.1', () => {
-  it('is taken over by one with the same client identifier [MQTT3-3.1.4-2]', async () => {
-    const clientId = unique('same');
-    const first = await connect({ clientId });
-    const second = await connect({ clientId });
-    await expectCloseWithoutPackets(first.client);
-    await second.client.expectNothing();
-  });
-
-  it('gets messages of MQTT 5.0 publishers without their properties [MQTT3-3.3.2-1]', async () => {
-    const topic = unique('plain');
-    const { client } = await connect();
-    await subscribe(client, topic);
-    await publish((await peers.connect()).client, {
-      topic,
-      payload: 'x',
-      properties: { contentType: 'text/plain', userProperties: { a: '1' }, messageExpiryInterval: 60 },
-    });
-    const message = await expectMessage(client, 'x');
-    expect(client.bytesOf(message).length).toBe(2 + 2 + topic.length + 1);
-  });
-
   it('gets PINGRESP for PINGREQ [MQTT3-3.12.4-1]', async () => {
     const { client } = await connect();
     client.sendBytes('c000');

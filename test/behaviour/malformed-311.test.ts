@@ -67,15 +67,27 @@ describe('a connection of MQTT 3.1.1 ends without a packet for', () => {
   it('PINGREQ with flags 1 [MQTT3-2.2.2-2]', ends('c1 00'));
   it('DISCONNECT with flags 1 [MQTT3-3.14.1-1]', ends('e1 00'));
   it('PUBLISH at QoS 3 [MQTT3-3.3.1-4]', ends('36 06 0001 61 0001 78'));
+  it('PUBLISH at QoS 0 with DUP [MQTT3-3.3.1-2]', ends('38 04 0001 61 78'));
   it('PUBLISH with packet identifier 0 [MQTT3-2.3.1-1]', ends('32 06 0001 61 0000 78'));
-  it('PUBLISH with a wildcard in its topic [MQTT3-3.3.2-2]', ends(control('30', text('a/#'), '78')));
+  it(
+    'PUBLISH with a wildcard in its topic [MQTT3-3.3.2-2] [MQTT3-4.7.1-1]',
+    ends(control('30', text('a/#'), '78')),
+  );
   it('PUBLISH with an empty topic [MQTT3-4.7.3-1]', ends(control('30', text(''), '78')));
-  it('PUBLISH with U+0000 in its topic [MQTT3-1.5.3-2]', ends(control('30', counted('61 00'), '78')));
-  it('PUBLISH with a topic that is not UTF-8 [MQTT3-1.5.3-1]', ends(control('30', counted('ff'), '78')));
+  it(
+    'PUBLISH with U+0000 in its topic [MQTT3-1.5.3-2] [MQTT3-4.7.3-2]',
+    ends(control('30', counted('61 00'), '78')),
+  );
+  it(
+    'PUBLISH with a topic that is not UTF-8 [MQTT3-1.5.3-1] [MQTT3-3.3.2-1]',
+    ends(control('30', counted('ff'), '78')),
+  );
+  it('SUBSCRIBE to what is not UTF-8 [MQTT3-3.8.3-1]', ends(control('82', '0001', counted('ff'), '00')));
   it('SUBSCRIBE without a filter [MQTT3-3.8.3-3]', ends('82 02 0001'));
   it('SUBSCRIBE at QoS 3 [MQTT3-3.8.3-4]', ends(control('82', '0001', text('a'), '03')));
   it('SUBSCRIBE with an option of MQTT 5.0 [MQTT3-3.8.3-4]', ends(control('82', '0001', text('a'), '04')));
   it('SUBSCRIBE with packet identifier 0 [MQTT3-2.3.1-1]', ends(control('82', '0000', text('a'), '00')));
+  it('UNSUBSCRIBE from what is not UTF-8 [MQTT3-3.10.3-1]', ends(control('a2', '0001', counted('ff'))));
   it('UNSUBSCRIBE without a filter [MQTT3-3.10.3-2]', ends('a2 02 0001'));
   it('CONNACK from a client [MQTT3-4.8.0-1]', ends('20 02 0000'));
   it('PINGRESP from a client [MQTT3-4.8.0-1]', ends('d0 00'));

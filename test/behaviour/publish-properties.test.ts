@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { unique } from '../support/unique.ts';
 import {
   bytes,
-  ILL_FORMED_UTF8,
   NO_PROPERTIES,
   PropertyId,
   packet,
@@ -18,13 +17,12 @@ import { useDoor } from './util/door-fixture.ts';
 import type { TestClient } from './util/test-client.ts';
 import { elapse } from './util/time.ts';
 
-const { MalformedPacket, PayloadFormatInvalid, ProtocolError, TopicNameInvalid } = ReasonCode;
+const { PayloadFormatInvalid } = ReasonCode;
 
 const PUBLISH_QOS_0 = 0x30;
 const PUBLISH_QOS_1 = 0x32;
 
 const payloadFormat = (value: number) => bytes(PropertyId.payloadFormatIndicator, value);
-const expiry = (seconds: number) => bytes(PropertyId.messageExpiryInterval, 0, 0, 0, seconds);
 const contentType = (value: string | Uint8Array) =>
   Buffer.concat([bytes(PropertyId.contentType), text(value)]);
 const responseTopic = (value: string | Uint8Array) =>
@@ -222,85 +220,6 @@ describe('Properties of a PUBLISH are checked', () => {
     await other.publish(topic, 'marker');
     expect(await subscriber.receive()).toMatchObject({ payload: 'marker' });
   });
-
-  const REFUSED: { what: string; list: Buffer; codes: number[] }[] = [
-    { what: 'Payload Format Indicator 2', list: payloadFormat(2), codes: [ProtocolError, MalformedPacket] },
-    {
-      what: 'two Payload Format Indicators',
-      list: Buffer.concat([payloadFormat(0), payloadFormat(0)]),
-      codes: [ProtocolError],
-    },
-    {
-      what: 'two Message Expiry Intervals',
-      list: Buffer.concat([expiry(9), expiry(9)]),
-      codes: [ProtocolError],
-    },
-    {
-      what: 'two Content Types',
-      list: Buffer.concat([contentType('a'), contentType('a')]),
-      codes: [ProtocolError],
-    },
-    {
-      what: 'two Response Topics',
-      list: Buffer.concat([responseTopic('a'), responseTopic('a')]),
-      codes: [ProtocolError],
-    },
-    {
-      what: 'two pieces of Correlation Data',
-      list: Buffer.concat([correlationData(bytes(1)), correlationData(bytes(1))]),
-      codes: [ProtocolError],
-    },
-    {
-      what: 'a property that belongs to CONNECT',
-      list: bytes(0x11, 0, 0, 0, 1),
-      codes: [ProtocolError, MalformedPacket],
-    },
-    { what: 'a property that does not exist', list: bytes(0x7f, 0), codes: [MalformedPacket, ProtocolError] },
-    {
-      what: 'a property that is cut off',
-      list: bytes(PropertyId.messageExpiryInterval, 0),
-      codes: [MalformedPacket],
-    },
-  ];
-
-  for (const { what, list, codes } of REFUSED) {
-    test(`${what}: refused [MQTT-4.13.1-1]`, async () => {
-      const client = await door.connect();
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, text(unique('t')), properties(list)));
-      await client.expectRefused(...codes);
-    });
-  }
-
-  for (const wildcard of ['a/+', 'a/#', '+']) {
-    test(`a Response Topic with a wildcard, ${wildcard}: refused [MQTT-3.3.2-14]`, async () => {
-      const client = await door.connect();
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, text(unique('t')), properties(responseTopic(wildcard))));
-      await client.expectRefused(ProtocolError, MalformedPacket, TopicNameInvalid);
-    });
-  }
-
-  for (const [what, value] of Object.entries(ILL_FORMED_UTF8)) {
-    test(`a Response Topic that is no UTF-8 (${what}): refused [MQTT-3.3.2-13] [MQTT-1.5.4-1]`, async () => {
-      const client = await door.connect();
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, text(unique('t')), properties(responseTopic(value))));
-      await client.expectRefused(MalformedPacket);
-    });
-
-    test(`a Content Type that is no UTF-8 (${what}): refused [MQTT-3.3.2-19] [MQTT-1.5.4-1]`, async () => {
-      const client = await door.connect();
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, text(unique('t')), properties(contentType(value))));
-      await client.expectRefused(MalformedPacket);
-    });
-
-    test(`a User Property that is no UTF-8 (${what}): refused [MQTT-1.5.7-1]`, async () => {
-      for (const pair of [[text(value), text('v')] as const, [text('n'), text(value)] as const]) {
-        const client = await door.connect();
-        const property = Buffer.concat([bytes(PropertyId.userProperty), ...pair]);
-        client.raw.sendBytes(packet(PUBLISH_QOS_0, text(unique('t')), properties(property)));
-        await client.expectRefused(MalformedPacket);
-      }
-    });
-  }
 });
 
 describe('Message Expiry Interval', () => {

@@ -3,16 +3,7 @@ import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
 import { differsAt, onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
-import {
-  ILL_FORMED_UTF8,
-  NO_PROPERTIES,
-  PropertyId,
-  packet,
-  properties,
-  text,
-  u16,
-  varint,
-} from './util/bytes.ts';
+import { NO_PROPERTIES, packet, text, u16 } from './util/bytes.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import { allow } from './util/permissions.ts';
 
@@ -21,9 +12,6 @@ const LARGE_BYTES = differsAt('gateway', 'a packet from a client is at most 24,5
 const { MalformedPacket, NotAuthorized, ProtocolError, TopicNameInvalid } = ReasonCode;
 
 const PUBLISH_QOS_0 = 0x30;
-const PUBLISH_QOS_0_DUP = 0x38;
-const PUBLISH_QOS_1 = 0x32;
-const PUBLISH_QOS_3 = 0x36;
 
 /** A packet in MQTT 5.0 carries a property list, in 3.1.1 nothing. */
 const VERSIONS = [
@@ -35,24 +23,6 @@ describe('PUBLISH from a client', () => {
   const door = useDoor();
 
   for (const { name, protocolVersion, noProperties } of VERSIONS) {
-    test(`both QoS bits set close the connection, ${name} [MQTT-3.3.1-4] [MQTT3-3.3.1-4] [MQTT-4.13.1-1]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(PUBLISH_QOS_3, text(unique('t')), u16(1), noProperties));
-      await client.expectRefused(MalformedPacket);
-    });
-
-    test(`QoS 0 with DUP set closes the connection, ${name} [MQTT-3.3.1-2] [MQTT3-3.3.1-2]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(PUBLISH_QOS_0_DUP, text(unique('t')), noProperties));
-      await client.expectRefused(MalformedPacket, ProtocolError);
-    });
-
-    test(`packet identifier 0 at QoS 1 closes the connection, ${name} [MQTT-2.2.1-3] [MQTT3-2.3.1-1]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(PUBLISH_QOS_1, text(unique('t')), u16(0), noProperties));
-      await client.expectRefused(MalformedPacket, ProtocolError);
-    });
-
     for (const wildcard of ['+', '#']) {
       test(`a topic name with ${wildcard} is refused and reaches no subscriber, ${name} [MQTT-3.3.2-2] [MQTT-4.7.0-1] [MQTT3-3.3.2-2] [MQTT3-4.7.1-1]`, async () => {
         const topic = unique('t');
@@ -64,40 +34,7 @@ describe('PUBLISH from a client', () => {
         await subscriber.expectNothing();
       });
     }
-
-    test(`an empty topic name closes the connection, ${name} [MQTT-4.7.3-1] [MQTT3-4.7.3-1]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, text(''), noProperties));
-      await client.expectRefused(ProtocolError, MalformedPacket, TopicNameInvalid);
-    });
-
-    test(`a topic name with the null character closes the connection, ${name} [MQTT-4.7.3-2] [MQTT-1.5.4-2] [MQTT3-4.7.3-2]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, text(`${unique('t')}\0`), noProperties));
-      await client.expectRefused(MalformedPacket);
-    });
-
-    test(`a packet that ends inside its topic name closes the connection, ${name} [MQTT-4.13.1-1] [MQTT3-4.8.0-1]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(PUBLISH_QOS_0, u16(10), Buffer.from('short')));
-      await client.expectRefused(MalformedPacket);
-    });
-
-    for (const [what, topic] of Object.entries(ILL_FORMED_UTF8)) {
-      test(`a topic name that is no UTF-8 (${what}) closes the connection, ${name} [MQTT-3.3.2-1] [MQTT-1.5.4-1] [MQTT3-3.3.2-1]`, async () => {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(PUBLISH_QOS_0, text(topic), noProperties));
-        await client.expectRefused(MalformedPacket);
-      });
-    }
   }
-
-  test('a Subscription Identifier from a client is a Protocol Error [MQTT-3.3.4-6]', async () => {
-    const client = await door.connect();
-    const identifier = Buffer.concat([Buffer.from([PropertyId.subscriptionIdentifier]), varint(1)]);
-    client.raw.sendBytes(packet(PUBLISH_QOS_0, text(unique('t')), properties(identifier)));
-    await client.expectRefused(ProtocolError);
-  });
 });
 
 describe('The answer to PUBLISH', () => {

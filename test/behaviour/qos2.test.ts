@@ -1,12 +1,11 @@
 import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
 import { unique } from '../support/unique.ts';
-import { packet, u16 } from './util/bytes.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import { allow } from './util/permissions.ts';
 import { elapse } from './util/time.ts';
 
-const { MalformedPacket, NotAuthorized, PacketIdentifierNotFound } = ReasonCode;
+const { NotAuthorized, PacketIdentifierNotFound } = ReasonCode;
 
 const door = useDoor();
 
@@ -89,14 +88,6 @@ describe('QoS 2 from a client', () => {
       expect(pubcomp.reasonCode ?? 0).toBe(0);
       expect(await subscriber.receive()).toMatchObject({ payload: 'once' });
       await subscriber.expectNothing();
-    });
-
-    test(`a PUBREL whose flags are not 0010 closes the connection, ${name} [MQTT-3.6.1-1] [MQTT3-3.6.1-1]`, async () => {
-      for (const firstByte of [0x60, 0x61, 0x63, 0x66, 0x6a]) {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(firstByte, u16(1)));
-        await client.expectRefused(MalformedPacket);
-      }
     });
   }
 

@@ -75,17 +75,6 @@ describe('The queue of a session that is offline', () => {
     expect(payloadsOf([await (await one.resume()).receive()])).toEqual(['to one']);
   });
 
-  test('ends with the session: a clean start begins without it [MQTT-4.1.0-2]', async () => {
-    const { topic, clientId, resume } = await offlineSession(door);
-    await (await door.connect()).publish(topic, 'x', { qos: 1 });
-    const fresh = await door.connect({ clientId, clean: true });
-    await fresh.expectNothing();
-    await fresh.disconnect();
-    const client = await resume();
-    expect(client.connack.sessionPresent).toBe(false);
-    await client.expectNothing();
-  });
-
   test('loses nothing when another connection takes the session over in the middle [MQTT-4.4.0-1] [MQTT-4.5.0-1]', async () => {
     const { topic, resume } = await offlineSession(door);
     const publisher = await door.connect();

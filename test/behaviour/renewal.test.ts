@@ -19,16 +19,6 @@ import { elapse } from './util/time.ts';
 
 const RE_AUTHENTICATE = 0x19;
 
-describe.skipIf(runningBrokerUrl !== undefined)(`a door without tokens (${OPTIONS_NEED_OUR_DOOR})`, () => {
-  const peers = usePeers();
-
-  it.each(['OAUTH2-JWT', 'CUSTOM-JWT'])('does not know the method %s: 0x8C [MQTT-4.12.0-1]', async (name) => {
-    const { client, connack } = await peers.connect({ properties: { authenticationMethod: name } });
-    expect(connack.reasonCode).toBe(0x8c);
-    await client.expectClose();
-  });
-});
-
 describe.skipIf(runningBrokerUrl !== undefined)(`a token in CONNECT (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const peers = usePeers({ authenticationMethods: wordMethods });
 

@@ -2,22 +2,11 @@ import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
 import { onlyAt } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
-import {
-  bytes,
-  ILL_FORMED_UTF8,
-  NO_PROPERTIES,
-  packet,
-  properties,
-  text,
-  u16,
-  varint,
-} from './util/bytes.ts';
+import { NO_PROPERTIES } from './util/bytes.ts';
 import { NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import { allow } from './util/permissions.ts';
 
-const { MalformedPacket, NotAuthorized, ProtocolError, QuotaExceeded, TopicFilterInvalid } = ReasonCode;
-
-const SUBSCRIBE = 0x82;
+const { NotAuthorized, QuotaExceeded, TopicFilterInvalid } = ReasonCode;
 
 const VERSIONS = [
   { name: 'MQTT 5.0', protocolVersion: 5, noProperties: NO_PROPERTIES },
@@ -93,81 +82,6 @@ describe('SUBSCRIBE is answered', () => {
     const suback = await client.take('suback', messageId);
     expect(suback.properties).toBeUndefined();
   });
-});
-
-describe('SUBSCRIBE is refused', () => {
-  const door = useDoor();
-
-  for (const { name, protocolVersion, noProperties } of VERSIONS) {
-    const head = Buffer.concat([u16(1), noProperties]);
-
-    test(`when its flags are not 0010, ${name} [MQTT-3.8.1-1] [MQTT3-3.8.1-1]`, async () => {
-      for (const firstByte of [0x80, 0x81, 0x83, 0x8a]) {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(firstByte, head, text(unique('t')), bytes(0)));
-        await client.expectRefused(MalformedPacket);
-      }
-    });
-
-    test(`when it has no filter, ${name} [MQTT-3.8.3-2] [MQTT3-3.8.3-3]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(SUBSCRIBE, head));
-      await client.expectRefused(ProtocolError, MalformedPacket);
-    });
-
-    test(`when reserved bits of the options are set, ${name} [MQTT-3.8.3-5] [MQTT3-3.8.3-4]`, async () => {
-      for (const options of protocolVersion === 5 ? [0x40, 0x80] : [0x04, 0x08, 0x10, 0x80]) {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(SUBSCRIBE, head, text(unique('t')), bytes(options)));
-        await client.expectRefused(MalformedPacket);
-      }
-    });
-
-    test(`when it asks for QoS 3, ${name} [MQTT-4.13.1-1] [MQTT3-3.8.3-4]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(SUBSCRIBE, head, text(unique('t')), bytes(3)));
-      await client.expectRefused(ProtocolError, MalformedPacket);
-    });
-
-    test(`when its packet identifier is 0, ${name} [MQTT-2.2.1-3] [MQTT3-2.3.1-1]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(SUBSCRIBE, u16(0), noProperties, text(unique('t')), bytes(0)));
-      await client.expectRefused(ProtocolError, MalformedPacket);
-    });
-
-    test(`when a filter lacks its options, ${name} [MQTT-3.8.3-2] [MQTT3-3.8.3-3]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(SUBSCRIBE, head, text(unique('t'))));
-      await client.expectRefused(MalformedPacket, ProtocolError);
-    });
-
-    for (const [what, filter] of Object.entries({ ...ILL_FORMED_UTF8, 'null character': 'a\0' })) {
-      test(`when a filter is no valid text (${what}), ${name} [MQTT-3.8.3-1] [MQTT-1.5.4-1] [MQTT-4.7.3-2] [MQTT3-3.8.3-1] [MQTT3-4.7.3-2]`, async () => {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(SUBSCRIBE, head, text(filter), bytes(0)));
-        await client.expectRefused(MalformedPacket);
-      });
-    }
-  }
-
-  test('when Retain Handling is 3 [MQTT-4.13.1-1]', async () => {
-    const client = await door.connect();
-    client.raw.sendBytes(packet(SUBSCRIBE, u16(1), NO_PROPERTIES, text(unique('t')), bytes(0x30)));
-    await client.expectRefused(ProtocolError, MalformedPacket);
-  });
-
-  const identifier = (value: number) => Buffer.concat([bytes(0x0b), varint(value)]);
-
-  for (const [what, list] of [
-    ['its Subscription Identifier is 0', identifier(0)],
-    ['it has two Subscription Identifiers', Buffer.concat([identifier(1), identifier(2)])],
-  ] as const) {
-    test(`when ${what} [MQTT-4.13.1-1]`, async () => {
-      const client = await door.connect();
-      client.raw.sendBytes(packet(SUBSCRIBE, u16(1), properties(list), text(unique('t')), bytes(0)));
-      await client.expectRefused(ProtocolError);
-    });
-  }
 });
 
 describe('A subscription', () => {
@@ -290,15 +204,6 @@ describe('A subscription', () => {
 
 describe(withOptions('SUBSCRIBE beyond the limit of subscriptions'), NEEDS_OWN_DOOR, () => {
   const door = useDoor({ subscriptionsPerSessionMax: 2 });
-
-  test('gets 0x97 for each filter too many, and may replace those it has [MQTT-3.9.3-2] [MQTT-3.8.4-7]', async () => {
-    const client = await door.connect();
-    expect(await client.subscribe(['a', 'b', 'c'], { qos: 1 })).toEqual([1, 1, QuotaExceeded]);
-    expect(await client.subscribe(['d'])).toEqual([QuotaExceeded]);
-    expect(await client.subscribe(['a'], { qos: 2 })).toEqual([2]);
-    await client.unsubscribe('b');
-    expect(await client.subscribe(['c'])).toEqual([0]);
-  });
 
   test('gets 0x80 in MQTT 3.1.1 [MQTT3-3.8.4-5]', async () => {
     const client = await door.connect311();

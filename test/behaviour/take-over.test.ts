@@ -129,15 +129,6 @@ describe('the will of a connection that is taken over', () => {
     await expectMessage(watcher, 'gone');
   });
 
-  it('is published when Clean Start 1 ends its session before the delay [MQTT-3.1.2-8]', async () => {
-    const clientId = unique('heir');
-    const topic = unique('heir');
-    const watcher = await peers.subscriber(topic);
-    await peers.connect({ clientId, ...staying, ...lastWill(topic, 600) });
-    await peers.connect({ clientId, clean: true, ...staying });
-    await expectMessage(watcher, 'gone');
-  });
-
   it('is not published when the session goes on before the delay is over [MQTT-3.1.3-9]', async () => {
     const clientId = unique('heir');
     const topic = unique('heir');

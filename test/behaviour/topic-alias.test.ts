@@ -14,7 +14,6 @@ const NO_ALIASES_AT_GATEWAY = onlyAt(
   'another process may handle the next frame, and would not know the alias',
 );
 
-/** The Topic Alias Maximum of the CONNACK. */
 function aliasMaximum(client: TestClient): number {
   const properties = client.connack.properties as { topicAliasMaximum?: number } | undefined;
   return properties?.topicAliasMaximum ?? 0;

@@ -1,12 +1,10 @@
 import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, test } from 'vitest';
 import { unique } from '../support/unique.ts';
-import { ILL_FORMED_UTF8, NO_PROPERTIES, packet, text, u16 } from './util/bytes.ts';
+import { NO_PROPERTIES, packet, u16 } from './util/bytes.ts';
 import { useDoor } from './util/door-fixture.ts';
 
-const { MalformedPacket, NoSubscriptionExisted, ProtocolError, Success } = ReasonCode;
-
-const UNSUBSCRIBE = 0xa2;
+const { NoSubscriptionExisted, Success } = ReasonCode;
 
 const door = useDoor();
 
@@ -57,40 +55,6 @@ describe('UNSUBSCRIBE is answered', () => {
     expect(client.raw.bytesOf(unsuback).length).toBeLessThanOrEqual(40);
     expect(unsuback.granted).toEqual(filters.map(() => NoSubscriptionExisted));
   });
-});
-
-describe('UNSUBSCRIBE is refused', () => {
-  for (const { name, protocolVersion, noProperties } of VERSIONS) {
-    const head = Buffer.concat([u16(1), noProperties]);
-
-    test(`when its flags are not 0010, ${name} [MQTT-3.10.1-1] [MQTT3-3.10.1-1]`, async () => {
-      for (const firstByte of [0xa0, 0xa1, 0xa3, 0xaa]) {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(firstByte, head, text(unique('t'))));
-        await client.expectRefused(MalformedPacket);
-      }
-    });
-
-    test(`when it has no filter, ${name} [MQTT-3.10.3-2] [MQTT3-3.10.3-2]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(UNSUBSCRIBE, head));
-      await client.expectRefused(ProtocolError, MalformedPacket);
-    });
-
-    test(`when its packet identifier is 0, ${name} [MQTT-2.2.1-3] [MQTT3-2.3.1-1]`, async () => {
-      const client = await door.connect({ protocolVersion });
-      client.raw.sendBytes(packet(UNSUBSCRIBE, u16(0), noProperties, text(unique('t'))));
-      await client.expectRefused(ProtocolError, MalformedPacket);
-    });
-
-    for (const [what, filter] of Object.entries({ ...ILL_FORMED_UTF8, 'null character': 'a\0' })) {
-      test(`when a filter is no valid text (${what}), ${name} [MQTT-3.10.3-1] [MQTT-1.5.4-1] [MQTT-1.5.4-2] [MQTT3-3.10.3-1]`, async () => {
-        const client = await door.connect({ protocolVersion });
-        client.raw.sendBytes(packet(UNSUBSCRIBE, head, text(filter)));
-        await client.expectRefused(MalformedPacket);
-      });
-    }
-  }
 });
 
 describe('UNSUBSCRIBE', () => {

@@ -26,7 +26,7 @@ const OLDER = [
 describe('Clients with different versions of MQTT', () => {
   for (const { name, protocolVersion } of OLDER) {
     for (const qos of [0, 1, 2] as const) {
-      test(`MQTT 5.0 to ${name} at QoS ${qos}: the message without its properties`, async () => {
+      test(`MQTT 5.0 to ${name} at QoS ${qos}: the message without its properties [MQTT3-3.3.2-1]`, async () => {
         const topic = unique('t');
         const subscriber = await door.connect({ protocolVersion });
         await subscriber.subscribe(topic, { qos });

@@ -39,8 +39,8 @@ const OUT_OF_REACH = [
   ...OPERATION_IDS.filter(isOfNode).flatMap((id) =>
     Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
   ),
-  // Returned by a node without a users file.
-  ...['listUsers 501', 'addUser 501', 'changeUser 501', 'removeUser 501'],
+  // Returned by a hub, or by a node without a users file.
+  ...['getAsyncApi 501', 'listUsers 501', 'addUser 501', 'changeUser 501', 'removeUser 501'],
   ...['publishBulk 200', 'publishBulk 413', 'publishBulk 415'],
   // Returned by a node without a register.
   ...['listTenants 404', 'createTenant 404'],

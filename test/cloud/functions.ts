@@ -10,7 +10,7 @@ import {
   createPublishFunction,
   createSweep,
   createTimerHandler,
-  flushingUsage,
+  type EnvironmentUsage,
   QueueBacklog,
   SqsQueue,
   SqsTimers,
@@ -230,5 +230,20 @@ export function logInto(failures: string[]): Log {
     info: () => {},
     warn: () => {},
     error: (event, fields) => failures.push(`${event} ${JSON.stringify(fields)}`),
+  };
+}
+
+/** A handler that writes the usage after its events, when it is due. */
+function flushingUsage<Call extends unknown[], Result>(
+  usage: EnvironmentUsage | undefined,
+  handle: (...call: Call) => Promise<Result>,
+): (...call: Call) => Promise<Result> {
+  if (usage === undefined) return handle;
+  return async (...call) => {
+    try {
+      return await handle(...call);
+    } finally {
+      await usage.flushWhenDue();
+    }
   };
 }

@@ -51,7 +51,6 @@ async function askedOn(client: TextClient, ticket: string): Promise<string | und
   return (await client.replies.next()).move;
 }
 
-/** The payloads of the next push. */
 async function pushedTo(client: TextClient): Promise<string[]> {
   return payloads((await client.pushes.next()).packets);
 }

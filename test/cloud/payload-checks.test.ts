@@ -84,28 +84,6 @@ describe('a payload that the schema of its topic does not allow, at a deployment
     },
   );
 
-  it('is dropped at QoS 0, and its publisher stays', async () => {
-    const texts = await watcher();
-    const publisher = await connect();
-    await publisher.publishAsync('sensors/1', WRONG, { qos: 0 });
-    await publisher.publishAsync('sensors/1', RIGHT, { qos: 1 });
-    await vi.waitFor(() => expect(texts).toEqual([RIGHT]), { timeout: 60_000 });
-    expect([refused, publisher.connected]).toEqual([1, true]);
-  });
-
-  it('is acknowledged and dropped with MQTT 3.1.1 [MQTT3-3.3.5-2]', async () => {
-    const texts = await watcher();
-    const publisher = await connect({ protocolVersion: 4 });
-    await publisher.publishAsync('sensors/1', WRONG, { qos: 1 });
-    await publisher.publishAsync('sensors/1', RIGHT, { qos: 1 });
-    await vi.waitFor(() => expect(texts).toEqual([RIGHT]), { timeout: 60_000 });
-  });
-
-  it('is refused in a will with 0x99 in CONNACK', async () => {
-    const will = { topic: 'sensors/1', payload: Buffer.from(WRONG), qos: 1 as const, retain: false };
-    await expect(connect({ will })).rejects.toMatchObject({ code: PAYLOAD_FORMAT_INVALID });
-  });
-
   it('is refused to a backend with 400, alone and within a list of which nothing behind it is published', async () => {
     const texts = await watcher();
     const post = backendOf(world, { payloads });
@@ -131,13 +109,5 @@ describe('a payload that the schema of its topic does not allow, at a deployment
       body: { message: 'a payload that is checked has at most 65536 bytes' },
     });
     expect((await post('/api/v5/publish', { topic: 'pictures/1', payload })).status).toBe(202);
-  });
-
-  it('may be empty to take a retained message away [MQTT-3.3.1-6]', async () => {
-    const publisher = await connect();
-    await publisher.publishAsync('sensors/1', RIGHT, { qos: 1, retain: true });
-    await publisher.publishAsync('sensors/1', '', { qos: 1, retain: true });
-    expect(refused).toBe(0);
-    expect(await watcher()).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
 import type { IClientOptions } from 'mqtt';
 import { describe, expect, it } from 'vitest';
 import { Program } from './program.ts';
@@ -71,20 +70,6 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(heard(watcher)).toEqual(['bob=here', 'ann=typing', 'bob=']);
   });
 
-  it('is left at DISCONNECT at once, and the others stay', async () => {
-    await stage.start();
-    const watcher = await watching();
-    const [ann, bob] = [await program('ann'), await program('bob')];
-    for (const room of ['hall', 'bar']) await enter(ann, 'ann', 'here', room);
-    await enter(bob, 'bob');
-    heard(watcher);
-    ann.mqtt.end();
-    await seconds(2);
-    expect(heard(watcher)).toEqual(['ann=']);
-    expect(heard(await watching('$presence/+/+'.replace('+', 'hall'), 'other'))).toEqual(['bob=here']);
-    expect(heard(await watching('$presence/bar/+', 'third'))).toEqual([]);
-  });
-
   it('is left by a client that is lost, after the grace and once', async () => {
     await stage.start({ resumeSeconds: 0 });
     const watcher = await watching();
@@ -136,21 +121,6 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(heard(watcher)).toEqual(['ann=here']);
   });
 
-  it('keeps a member until the last of its clients has gone', async () => {
-    await stage.start();
-    const watcher = await watching();
-    const [phone, tab] = [await program('phone'), await program('tab')];
-    await enter(phone, 'ann', 'phone');
-    await enter(tab, 'ann', 'tab');
-    expect(heard(watcher)).toEqual(['ann=phone', 'ann=tab']);
-    phone.mqtt.end();
-    await seconds(2);
-    expect(heard(watcher)).toEqual([]);
-    tab.mqtt.end();
-    await seconds(2);
-    expect(heard(watcher)).toEqual(['ann=']);
-  });
-
   it('is left by a client whose $disconnect never comes, when its connection is found dead', async () => {
     await stage.start();
     const watcher = await watching();
@@ -199,25 +169,6 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     await seconds(60);
     expect(watchers.flatMap(heard)).toEqual([]);
   });
-
-  it('tells backends of clients that come and go', async () => {
-    await stage.start();
-    const backend = await program('backend');
-    await subscribe(backend, '$SYS/brokers/+/clients/+/+');
-    const ann = await program('ann');
-    await seconds(1);
-    ann.mqtt.end();
-    await seconds(2);
-    const told = backend.received.map((each) => each.slice(0, each.indexOf(' ')));
-    expect(told).toEqual([
-      '$SYS/brokers/apus/clients/ann/connected',
-      '$SYS/brokers/apus/clients/ann/disconnected',
-    ]);
-    expect(JSON.parse(backend.received[1]?.split(' ').slice(1).join(' ') ?? '')).toMatchObject({
-      clientid: 'ann',
-      reason: 'normal',
-    });
-  });
 });
 
 describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
@@ -230,28 +181,6 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
     expect(codes).toEqual([...Array(16).fill(0), ...Array(4).fill(0x97)]);
   });
 
-  it('refuses names with wildcards and levels, and a filter over all rooms that wants their members', async () => {
-    await stage.start();
-    const mallory = await program('mallory');
-    for (const topic of ['$presence/hall', '$presence/hall/a/b', '$presence//ann', '$presence/hall/'])
-      expect(await publish(mallory, topic, 'here')).toBe(0x90);
-    for (const filter of ['$presence/#', '$presence/+/ann', '$presence/+/+'])
-      expect([await subscribe(mallory, filter), await subscribe(mallory, filter, 2)]).toEqual([0x80, 1]);
-  });
-
-  it('lets no client join as another, or make another leave', async () => {
-    const rules = rulesOfLists(['$presence/+/%c'], ['$presence/+/+']);
-    await stage.start({
-      authenticator: { authenticate: ({ clientId }) => ({ tenant: 'default', name: clientId, rules }) },
-      authorizer: rulesAuthorizer,
-    });
-    const watcher = await watching();
-    const [ann, mallory] = [await program('ann'), await program('mallory')];
-    await enter(ann, 'ann');
-    expect([await enter(mallory, 'ann', 'forged'), await enter(mallory, 'ann', '')]).toEqual([0x87, 0x87]);
-    expect(heard(watcher)).toEqual(['ann=here']);
-  });
-
   it('has one state after a loop of joins and leaves', async () => {
     await stage.start();
     const watcher = await watching();
@@ -261,14 +190,5 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
     expect(heard(watcher)).toHaveLength(30);
     expect(heard(await watching('$presence/hall/+', 'other'))).toEqual([]);
     expect(await enter(loop, 'me')).toBe(0);
-  });
-});
-
-describe('a deployment without presence', { timeout: TIMEOUT_MS }, () => {
-  it('refuses it, with a reason', async () => {
-    await stage.start({ presence: false });
-    const ann = await program('ann');
-    expect(await enter(ann, 'ann')).toBe(0x90);
-    expect(await subscribe(ann, '$presence/hall/+')).toBe(0x80);
   });
 });

@@ -7,9 +7,6 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** More subscribers than a filter's head item holds: workers reach the others. */
-const SUBSCRIBERS = 12;
-
 let world: CloudWorld;
 let post: Backend;
 const clients: mqtt.MqttClient[] = [];
@@ -73,37 +70,5 @@ describe('a message that a backend publishes over HTTP', () => {
       correlationData: Buffer.from('question'),
       userProperties: { source: 'shop', tag: ['a', 'b'] },
     });
-  });
-
-  it('reaches every subscriber of a wide filter through the workers, in the order of the list', async () => {
-    const subscribers = await Promise.all(Array.from({ length: SUBSCRIBERS }, () => subscriber('news')));
-    const receiving = subscribers.map((each) => packets(each, 20));
-    const texts = Array.from({ length: 20 }, (_, index) => String(index));
-    const messages = texts.map((payload) => ({ topic: 'news', payload, qos: 1 }));
-    expect((await post('/api/v5/publish/bulk', messages)).status).toBe(200);
-    for (const received of await Promise.all(receiving)) {
-      expect(received.map(({ payload }) => payload.toString())).toEqual(texts);
-    }
-  });
-
-  it('waits in the queue of a session whose client is away', async () => {
-    const session = { clientId: 'away', clean: false, properties: { sessionExpiryInterval: 3_600 } };
-    const away = await subscriber('news', session);
-    await away.endAsync();
-    await world.emulator.quiet();
-    expect((await post('/api/v5/publish', { topic: 'news', payload: 'kept', qos: 1 })).status).toBe(200);
-    const back = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, ...session });
-    clients.push(back);
-    expect((await packets(back, 1))[0]?.payload.toString()).toBe('kept');
-  });
-
-  it('is sent to later subscribers when it is retained', async () => {
-    const answer = await post('/api/v5/publish', { topic: 'state', payload: 'on', retain: true });
-    expect(answer).toMatchObject({ status: 202, body: { reason_code: 16 } });
-    const client = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, reconnectPeriod: 0 });
-    clients.push(client);
-    const received = packets(client, 1);
-    await client.subscribeAsync('state', { qos: 1 });
-    expect(await received).toMatchObject([{ topic: 'state', retain: true }]);
   });
 });

@@ -17,6 +17,17 @@ const { topicWith, producer, produce, consumed } = kafkaRecords(brokers);
 const ARRIVAL = { timeout: 120_000, interval: 100 };
 const COUNT = 200;
 const PARTITIONS = 2;
+/** Kafka gives a dead member up after ten seconds, and another two pass until the others know. */
+const REBALANCED_MS = 15_000;
+
+/** Records that the bridge of a process has published; undefined while it is not connected to Kafka. */
+async function forwardedBy({ pageUrl }: { readonly pageUrl: string }): Promise<number | undefined> {
+  const answer = await fetch(`${pageUrl}api/v5/bridges`);
+  const { data } = (await answer.json()) as {
+    data: readonly [{ status: string; in: { forwarded: number } }];
+  };
+  return data[0].status === 'connected' ? data[0].in.forwarded : undefined;
+}
 
 describe(
   'a bridge to Kafka of two processes',
@@ -70,6 +81,43 @@ describe(
         const ofPartition = [...arrived()].filter((number) => number % PARTITIONS === partition);
         expect(ofPartition).toEqual([...ofPartition].sort((a, b) => a - b));
       }
+    });
+
+    test('repeats nothing when the process that reads nothing is killed', async () => {
+      const topic = await topicWith(1);
+      const path = join(directory(), 'bridges.json');
+      const bridge = { name: 'in', kafka: { brokers, group: topic }, in: [{ topic, to: 'down/{key}' }] };
+      writeFileSync(path, JSON.stringify({ bridges: [bridge] }));
+      const engine = await startEngine(program ?? '');
+      onTestFinished(() => engine.stop());
+      const serve = () => built.serve(['--cluster', engine.url, '--bridges', path]);
+      const members = [await serve(), await serve()];
+      const by = producer();
+      const values: string[] = [];
+      const send = async () => {
+        values.push(String(values.length));
+        await produce(topic, [{ key: 'k', value: values.at(-1) ?? '' }], by);
+      };
+      let [before, at]: [(number | undefined)[], number] = [[], -1];
+      /** Finds the process of a group of both that has published the last records alone. */
+      const look = async () => {
+        for (let left = 20; left > 0; left -= 1) await send();
+        const now = await Promise.all(members.map(forwardedBy));
+        const more = now.map((count, index) => Number(count) - Number(before[index]));
+        at = more.includes(0) ? more.findIndex((count) => count >= 20) : -1;
+        before = now;
+        return at;
+      };
+      await expect.poll(look, ARRIVAL).toBeGreaterThanOrEqual(0);
+      const [reader, idle] = at === 0 ? members : [...members].reverse();
+      const { texts } = await collector(reader?.url ?? '', 'down/#');
+      const first = values.length;
+      await idle?.stop('SIGKILL');
+      const endMs = Date.now() + REBALANCED_MS;
+      while (Date.now() < endMs) await send();
+      const wanted = values.slice(first);
+      await expect.poll(texts, ARRIVAL).toContain(wanted.at(-1));
+      expect(texts().filter((text) => Number(text) >= first)).toEqual(wanted);
     });
   },
 );

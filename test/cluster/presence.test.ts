@@ -104,19 +104,6 @@ describe('rooms of two processes', needs('engine', program), () => {
     for (const other of others) expect(other).toEqual(one);
   });
 
-  it('a member that two connections enter at two processes stays with the second', async () => {
-    const room = unique('r');
-    const watcher = await watch(1, room);
-    const [phone, laptop] = [await at(0), await at(1)];
-    await enter(phone, room, 'ann');
-    await enter(laptop, room, 'ann');
-    await phone.client.endAsync();
-    await enter(laptop, room, 'ann', 'still');
-    await laptop.client.endAsync();
-    await watcher.got(3);
-    expect(seenBy(watcher)).toEqual(['ann=here', 'ann=still', 'ann=']);
-  });
-
   it('the limits of a room, and of an identity, are those of all processes', async () => {
     const authenticator = { authenticate: () => ({ tenant: TENANT, name: 'ann' }) };
     const authorizer = { mayPublish: () => true, maySubscribe: () => true };

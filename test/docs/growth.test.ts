@@ -27,7 +27,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'node/src/listening/doors.ts #servers #listeners',
     'node/src/bridges/node-bridges.ts #running #outlets',
     'node/src/page.ts files',
-    'node/src/users-changes.ts #underWay',
+    'door/src/users-changes.ts #underWay',
   ],
   'for one call, message or connection': [
     'broker/src/model/page.ts entries',

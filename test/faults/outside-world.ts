@@ -1,12 +1,15 @@
+import { resume } from '@apus/client/resume';
 import type { InProcessEmulator } from '@apus/emulated-aws';
 import { KAFKA_FUNCTION, type Outside } from '../cloud/outside.ts';
 import { type Books, SESSION_SECONDS } from './cast.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { Ledger, type Problem } from './ledger.ts';
-import { SimClient } from './sim-client.ts';
+import { SimClient, type SimClientOptions } from './sim-client.ts';
 import type { End } from './steps.ts';
 
 const READER = 'outside-reader';
+/** It reads the records as a stream, with `resume`. */
+const RESUMING = 'outside-resuming';
 const RECORDS = 'prices';
 const KEYS = ['k0', 'k1', 'k2'];
 const LEAVING = 'news/#';
@@ -36,7 +39,7 @@ export class OutsideWorld implements Outside {
   readonly records = { topic: RECORDS, to: `${RECORDS}/{key}` };
   readonly #plan: FaultPlan;
   readonly #published: Ledger;
-  readonly #ledger = new Ledger(() => ({ names: [READER], isGroup: false }));
+  readonly #ledger = new Ledger(() => ({ names: [READER, RESUMING], isGroup: false }));
   readonly #partition: KafkaRecord[] = [];
   readonly #next = new Map<string, number>();
   /** Messages by topic, in the order in which they came. */
@@ -45,7 +48,7 @@ export class OutsideWorld implements Outside {
   #committed = 0;
   #awayUntilMs = 0;
   #isOver = false;
-  #client: SimClient | undefined;
+  #clients: readonly SimClient[] = [];
 
   /** @param published knows what publishers were answered */
   constructor(plan: FaultPlan, published: Ledger) {
@@ -54,7 +57,7 @@ export class OutsideWorld implements Outside {
   }
 
   get clients(): readonly SimClient[] {
-    return this.#client === undefined ? [] : [this.#client];
+    return this.#clients;
   }
 
   get counts(): { readonly records: number; readonly left: number } {
@@ -62,18 +65,20 @@ export class OutsideWorld implements Outside {
     return { records: this.#partition.length, left };
   }
 
-  /** Before the first fault: its reader has subscribed. */
+  /** Before the first fault: its readers have subscribed. */
   async begin(emulator: InProcessEmulator, books: Books): Promise<void> {
-    const terms = { clientId: READER, sessionExpirySeconds: SESSION_SECONDS };
-    const client = new SimClient(
-      emulator,
-      terms,
-      { message: (topic, payload) => this.#ledger.received(READER, topic, Number(payload)) },
-      books.trace,
-    );
-    this.#client = client;
-    const code = await client.subscribe(`${RECORDS}/#`, 1);
+    const open = (clientId: string, terms: Partial<SimClientOptions>) =>
+      new SimClient(emulator, { clientId, sessionExpirySeconds: 0, ...terms }, {}, books.trace);
+    const reader = open(READER, { sessionExpirySeconds: SESSION_SECONDS });
+    const resuming = open(RESUMING, { resubscribes: true });
+    resume(resuming.mqtt, {});
+    this.#clients = [reader, resuming];
+    for (const { name, mqtt } of this.#clients)
+      mqtt.on('message', (topic, payload) => this.#ledger.received(name, topic, Number(payload)));
+    const code = await reader.subscribe(`${RECORDS}/#`, 1);
     if (code !== 1) throw new Error(`expected a subscription to be granted, got ${code}`);
+    const userProperties = { 'stream-offset': 'earliest' };
+    await resuming.mqtt.subscribeAsync(`${RECORDS}/#`, { qos: 0, properties: { userProperties } });
     void this.#poll(emulator);
   }
 
@@ -87,7 +92,7 @@ export class OutsideWorld implements Outside {
   }
 
   endReader(how: Exclude<End, 'disconnect'>): void {
-    if (this.#client?.mqtt.connected === true) this.#client.end(how);
+    for (const client of this.#clients) if (client.mqtt.connected) client.end(how);
   }
 
   async send(

@@ -12,7 +12,6 @@ export interface SimClientOptions {
   /** 0: the session ends with its connection. */
   readonly sessionExpirySeconds: number;
   readonly receiveMaximum?: number;
-  /** The will of each connection, by its number. */
   readonly will?: (connection: number) => NonNullable<mqtt.IClientOptions['will']>;
   /** It does not return by itself. */
   readonly isSingle?: boolean;

@@ -13,6 +13,8 @@ export const STREAMS = [
   { name: 'feed', topicFilter: 'feed/#', messagesMax: 10_000 },
   // So few that a reader which is away for a moment misses some, and gets the last value.
   { name: 'short', topicFilter: 'short/#', messagesMax: 4, keepSeconds: 600, snapshot: true },
+  // Records of Kafka.
+  { name: 'prices', topicFilter: 'prices/#', messagesMax: 10_000, keepSeconds: 86_400 },
 ] as const;
 
 const FEED_TOPICS = STREAM_TOPICS.filter((topic) => topic.startsWith('feed/'));

@@ -42,22 +42,6 @@ describe.each(ACROSS)('a message published at the %s door', (from, to) => {
     await subscriber.expectNothing();
   });
 
-  it('keeps its order', async () => {
-    const topic = unique('order');
-    const subscriber = await doors.connect(to);
-    await subscriber.exchange(subscribe(topic, { qos: 1 }));
-    const publisher = await doors.connect(from);
-    const texts = Array.from({ length: 60 }, (_, index) => String(index));
-    for (let index = 0; index < texts.length; index += 20) {
-      await publisher.exchange(
-        ...texts.slice(index, index + 20).map((text) => publish(topic, text, { qos: 1 })),
-      );
-    }
-    const received: string[] = [];
-    while (received.length < texts.length) received.push(String((await subscriber.next()).payload));
-    expect(received).toEqual(texts);
-  });
-
   it(`is retained for the ${to} door`, async () => {
     const topic = unique('kept');
     const publisher = await doors.connect(from);

@@ -39,7 +39,6 @@ export type Mutation =
 export interface Publisher {
   /** 'subscribers-known' is behind 'placed': the message has its place before its subscribers are looked up. */
   readonly step: 'idle' | 'began' | 'end-known' | 'placed' | 'subscribers-known' | 'left';
-  /** The message that it is at. */
   readonly message: number;
   /** Number of the last message, as it has read it. */
   readonly end: number;

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { PublishReceipt, PublishRequest } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import { FakeScheduler } from '@apus/node/testing';
@@ -8,6 +7,7 @@ import type { KafkaBridgeConfiguration } from '../src/configuration/kafka.ts';
 import { readBridges } from '../src/index.ts';
 import { KafkaSource } from '../src/kafka/source.ts';
 import { BRIDGES_PLACE } from './support/bridged.ts';
+import { KafkaGroup, PARTITIONS } from './support/kafka-group.ts';
 
 const [CONFIGURATION] = readBridges(
   { bridges: [{ name: 'b', kafka: { brokers: ['k:9092'] }, in: [{ topic: 't', to: '{key}' }] }] },
@@ -15,7 +15,6 @@ const [CONFIGURATION] = readBridges(
 ) as readonly [KafkaBridgeConfiguration];
 
 const KEYS = ['a', 'b', 'c'];
-const PARTITIONS = 2;
 const STEPS = 120;
 const SEEDS = 25;
 const STORED: PublishReceipt = { messageId: '', outcome: 'delivered' };
@@ -78,76 +77,6 @@ class Engine {
   }
 }
 
-/** Partitions of a topic, and the group of the processes that read them. One process has all at a time. */
-class Kafka {
-  readonly partitions: string[][] = Array.from({ length: PARTITIONS }, () => []);
-  readonly #committed = new Map<number, number>();
-  readonly #without: Without;
-  #member = 0;
-  #feed: { readonly stream: Readable; readonly next: number[] } | undefined;
-
-  constructor(without: Without) {
-    this.#without = without;
-  }
-
-  get stored(): number {
-    return [...this.#committed.values()].reduce((sum, offset) => sum + offset, 0);
-  }
-
-  produce(partition: number, key: string): void {
-    this.partitions[partition]?.push(key);
-    this.deliver();
-  }
-
-  /** Hands what is new to the process that has the partitions. */
-  deliver(): void {
-    const feed = this.#feed;
-    if (feed === undefined || feed.stream.destroyed) return;
-    for (const [partition, keys] of this.partitions.entries())
-      for (let offset = feed.next[partition] ?? 0; offset < keys.length; offset += 1) {
-        const key = Buffer.from(keys[offset] ?? '');
-        const place = { topic: 't', partition, offset: BigInt(offset) };
-        feed.stream.push({ ...place, key, value: Buffer.from(''), headers: new Map() });
-        feed.next[partition] = offset + 1;
-        if (this.#without === 'commit of stored records only') this.#committed.set(partition, offset + 1);
-      }
-  }
-
-  breakConnection(): void {
-    this.#feed?.stream.destroy(new Error('Kafka is away'));
-  }
-
-  /** For one process: a consumer, which has the partitions until another one opens. */
-  open() {
-    this.#member += 1;
-    const member = this.#member;
-    const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    const stream = Object.assign(new Readable({ objectMode: true, read() {} }), {
-      offsetsToFetch: new Map(),
-    });
-    const isCurrent = () => this.#member === member;
-    return {
-      get assignments() {
-        return isCurrent() ? [{ topic: 't', partitions: all }] : [];
-      },
-      on() {},
-      metadata: async () => ({ topics: new Map([['t', { id: 'one' }]]) }),
-      consume: async () => {
-        if (!isCurrent()) return stream;
-        this.#feed = { stream, next: all.map((partition) => this.#committed.get(partition) ?? 0) };
-        queueMicrotask(() => this.deliver());
-        return stream;
-      },
-      commit: async ({ offsets }: { offsets: { partition: number; offset: bigint }[] }) => {
-        for (const { partition, offset } of offsets)
-          if (this.#without !== 'commit of stored records only')
-            this.#committed.set(partition, Number(offset));
-      },
-      close: async () => void stream.push(null),
-    } as never;
-  }
-}
-
 /** Runs a history, and returns what is wrong with the logs at its end. */
 async function history(seed: number, without?: Without): Promise<string[]> {
   let state = seed * 7919 + 17;
@@ -155,7 +84,11 @@ async function history(seed: number, without?: Without): Promise<string[]> {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
     return (state >>> 8) % below;
   };
-  const [engine, kafka, clock] = [new Engine(without), new Kafka(without), new FakeScheduler()];
+  const [engine, kafka, clock] = [
+    new Engine(without),
+    new KafkaGroup(without === 'commit of stored records only'),
+    new FakeScheduler(),
+  ];
   const log = { info() {}, warn() {}, error() {}, debug() {} };
   const publish = (request: PublishRequest) => engine.publish(request);
   const context = { publish, clock, log, maximumPacketSize: 1e7, topicLevelsMax: 100 } as never;
@@ -181,6 +114,7 @@ async function history(seed: number, without?: Without): Promise<string[]> {
     // The partitions go to another process, while this one still works.
     () => (draw(4) === 0 ? join() : undefined),
     () => (draw(4) === 0 ? kafka.breakConnection() : undefined),
+    () => (draw(2) === 0 ? kafka.rebalance() : undefined),
     () => (engine.lost = draw(6) === 0 ? 1 : 0),
   ];
   join();
@@ -202,7 +136,7 @@ async function history(seed: number, without?: Without): Promise<string[]> {
   return problems;
 }
 
-function problemsOf(key: string, kafka: Kafka, log: readonly string[]): string[] {
+function problemsOf(key: string, kafka: KafkaGroup, log: readonly string[]): string[] {
   return kafka.partitions.flatMap((keys, partition) => {
     const wanted = keys.flatMap((each, offset) => (each === key ? `${partition} ${offset}` : []));
     const got = log.filter((each) => each.startsWith(`${partition} `));

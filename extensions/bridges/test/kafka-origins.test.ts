@@ -84,7 +84,17 @@ test('an offset that goes back while the source reads shows that a topic may hav
   ]);
 });
 
+test('a record that comes again while the source reads is published once, but that of a topic made anew', async () => {
+  const again = { ids: ['one'], offsets: [4, 5, 4, 5, 6, 5, 6, 7] };
+  expect(await originsOf([again])).toEqual([4, 5, 6, 7].map((number) => at('one', number)));
+  const hole = { ids: ['one'], offsets: [4, 7, 5, 6, 7] };
+  expect(await originsOf([hole])).toEqual([4, 7, 5, 6, 7].map((number) => at('one', number)));
+  const anew = { ids: ['one', 'one', 'two'], offsets: [4, 5, 4, 5, 6, 0, 1] };
+  const ofTwo = [0, 1].map((number) => at('two', number));
+  expect(await originsOf([anew])).toEqual([...[4, 5, 6].map((number) => at('one', number)), ...ofTwo]);
+});
+
 test('where Kafka has no ids of topics, a record has no origin', async () => {
   const none = '00000000-0000-0000-0000-000000000000';
-  expect(await originsOf([{ ids: [none], offsets: [4] }])).toEqual([undefined]);
+  expect(await originsOf([{ ids: [none], offsets: [4, 5, 4] }])).toEqual([undefined, undefined, undefined]);
 });

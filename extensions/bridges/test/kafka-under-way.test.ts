@@ -44,6 +44,7 @@ class Stage {
   readonly source: KafkaSource;
   readonly #listeners = new Map<string, () => void>();
   readonly #streams: Readable[] = [];
+  readonly #records: object[] = [];
   #offset = 0;
 
   constructor() {
@@ -87,10 +88,16 @@ class Stage {
     for (const key of keys) {
       const value = Buffer.from(String(this.#offset));
       const offset = BigInt(this.#offset++);
-      this.#streams
-        .at(-1)
-        ?.push({ topic: 't', partition: 0, offset, key: Buffer.from(key), value, headers: new Map() });
+      const record = { topic: 't', partition: 0, offset, key: Buffer.from(key), value, headers: new Map() };
+      this.#records.push(record);
+      this.#streams.at(-1)?.push(record);
     }
+    await turns();
+  }
+
+  /** Kafka hands the records from an offset on over once more, as after a rebalance. */
+  async again(from: number): Promise<void> {
+    for (const record of this.#records.slice(from)) this.#streams.at(-1)?.push(record);
     await turns();
   }
 
@@ -205,6 +212,20 @@ test('nothing is committed for a partition that another member has', async () =>
   await stage.answer('a 0');
   await stage.after(500);
   expect(stage.committed).toEqual([]);
+});
+
+test('a rebalance repeats no record that this member has taken, stored or under way, and commits behind all', async () => {
+  const stage = new Stage();
+  await stage.take('a', 'b', 'a', 'c');
+  await stage.answer('a 0');
+  await stage.again(0);
+  await stage.take('d');
+  await stage.again(3);
+  expect(stage.names).toEqual(['b 1', 'c 3', 'a 2', 'd 4']);
+  for (const name of stage.names) await stage.answer(name);
+  await stage.after(500);
+  expect(stage.names).toEqual([]);
+  expect(stage.committed.at(-1)).toBe(5);
 });
 
 test('a message that is not stored for long does not keep the source from leaving', async () => {

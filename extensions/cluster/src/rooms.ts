@@ -87,7 +87,6 @@ export class ClusterRooms {
     return Math.max(1, subscribersHere(tenant, topic)) * processesWith(tenant, topic);
   };
 
-  /** The tick of a room. */
   readonly tick = (tenant: string, room: string): Promise<void> => {
     return this.#inTurn(tenant, room, (broker) => broker.tellRoom(tenant, room));
   };

@@ -77,7 +77,6 @@ export class SharedTenants implements TenantStore {
     return await this.#tell(name, await this.#store.remove(name));
   }
 
-  /** All tenants. */
   list(): { readonly tenants: readonly string[]; readonly next: undefined } {
     const names = [...this.#tenants.keys()].sort();
     return { tenants: names.map((name) => this.#tenants.get(name) ?? ''), next: undefined };

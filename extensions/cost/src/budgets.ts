@@ -4,124 +4,57 @@ export interface Units {
   readonly writes: number;
 }
 
-/** The units of DynamoDB that the operations of the gateway door consume. */
-export interface Budgets {
-  readonly connect: Units;
-  readonly connectPersistent: Units;
-  readonly subscribeFrame: Units;
-  readonly subscribeFilter: Units;
-  readonly ping: Units;
-  /** Reads beside one for each matching shape. */
-  readonly publishFrame: Units;
-  readonly persistentOnline: Units;
-  readonly persistentOffline: Units;
-  /** The same for a message of QoS 2, which has to be found again if the client repeats it. */
-  readonly exactlyOnceOnline: Units;
-  readonly exactlyOnceOffline: Units;
-  /** For each queued message: its part of the read and the write of the page in which it is dequeued. */
-  readonly draw: Units;
-  /** The same at QoS 2, with the delete that PUBCOMP makes. */
-  readonly exactlyOnceDraw: Units;
-  /** A frame of several acknowledgements. */
-  readonly acknowledgeFrame: Units;
-  /** The same for a frame with a single acknowledgement. */
-  readonly acknowledgeAlone: Units;
-  readonly acknowledge: Units;
-  /** The move of a session that ends with its connection, not counting its filters. */
-  readonly move: Units;
-  readonly moveFilter: Units;
-  readonly movePersistent: Units;
-  /** A loss and the following resume, of a session that ends with its connection, not counting its filters. */
-  readonly resume: Units;
-  readonly resumeFilter: Units;
-  readonly resumePersistent: Units;
-  /** A loss after which the client does not return in time, of a session that then ends, not counting its filters. */
-  readonly loss: Units;
-  readonly lossFilter: Units;
-  readonly lossPersistent: Units;
-  /** DISCONNECT in the close code, of a session that ends with its connection, not counting its filters. */
-  readonly disconnect: Units;
-  readonly disconnectPersistent: Units;
-  readonly disconnectFilter: Units;
-  /** For a frame with messages of a stream, besides what every frame reads. */
-  readonly appendFrame: Units;
-  /** For each of these messages, and for the last value of its key; by the KB. */
-  readonly append: Units;
-  readonly appendSnapshot: Units;
-  /** A SUBSCRIBE that reads the history of a topic, not counting its messages. */
-  readonly readPast: Units;
-}
-
-/** The budgets in the design of the gateway door. */
-export const DESIGN_BUDGETS: Budgets = {
-  connect: { reads: 1, writes: 2 },
-  connectPersistent: { reads: 1, writes: 2 },
-  subscribeFrame: { reads: 0, writes: 0 },
-  subscribeFilter: { reads: 1, writes: 2 },
-  ping: { reads: 1, writes: 0 },
-  publishFrame: { reads: 1, writes: 0 },
-  persistentOnline: { reads: 1, writes: 1 },
-  persistentOffline: { reads: 1, writes: 1 },
-  exactlyOnceOnline: { reads: 1, writes: 1 },
-  exactlyOnceOffline: { reads: 1, writes: 1 },
-  draw: { reads: 0, writes: 0 },
-  exactlyOnceDraw: { reads: 0, writes: 0 },
-  acknowledgeFrame: { reads: 0, writes: 0 },
-  acknowledgeAlone: { reads: 0, writes: 0 },
-  acknowledge: { reads: 0, writes: 1 },
-  move: { reads: 4, writes: 4 },
-  moveFilter: { reads: 0, writes: 1 },
-  movePersistent: { reads: 4, writes: 4 },
-  resume: { reads: 5, writes: 6 },
-  resumeFilter: { reads: 0, writes: 1 },
-  resumePersistent: { reads: 5, writes: 6 },
-  loss: { reads: 2, writes: 3 },
-  lossFilter: { reads: 0, writes: 1 },
-  lossPersistent: { reads: 2, writes: 3 },
-  disconnect: { reads: 1, writes: 2 },
-  disconnectPersistent: { reads: 1, writes: 2 },
-  disconnectFilter: { reads: 1, writes: 1 },
-  appendFrame: { reads: 1, writes: 0 },
-  append: { reads: 0, writes: 1 },
-  appendSnapshot: { reads: 0, writes: 1 },
-  readPast: { reads: 1, writes: 2 },
-};
-
-/** The measured use of the stores (`npm run bench:cloud`); a test compares them with its table. */
-export const MEASURED_BUDGETS: Budgets = {
+/**
+ * The units of DynamoDB that the operations of the gateway door consume, as measured (`npm run bench:cloud`); a test
+ * compares them with its table.
+ */
+export const MEASURED_BUDGETS = {
   connect: { reads: 1, writes: 2 },
   connectPersistent: { reads: 5, writes: 3 },
   subscribeFrame: { reads: 2, writes: 0 },
   subscribeFilter: { reads: 1, writes: 2 },
   ping: { reads: 1, writes: 0 },
+  /** Reads beside one for each matching shape. */
   publishFrame: { reads: 1, writes: 0 },
   persistentOnline: { reads: 1, writes: 1 },
   persistentOffline: { reads: 3, writes: 1 },
   // Each twenty-fourth exchange of a session deletes old entries from its record: three more units.
+  /** The same for a message of QoS 2, which has to be found again if the client repeats it. */
   exactlyOnceOnline: { reads: 1, writes: 1 + 3 / 24 },
   exactlyOnceOffline: { reads: 3, writes: 1 + 3 / 24 },
+  /** For each queued message: its part of the read and the write of the page in which it is dequeued. */
   draw: { reads: 0.38, writes: 0.04 },
+  /** The same at QoS 2, with the delete that PUBCOMP makes. */
   exactlyOnceDraw: { reads: 0.38, writes: 1.04 },
+  /** A frame of several acknowledgements. */
   acknowledgeFrame: { reads: 2, writes: 0 },
+  /** The same for a frame with a single acknowledgement. */
   acknowledgeAlone: { reads: 1, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
+  /** The move of a session that ends with its connection, not counting its filters. */
   move: { reads: 6, writes: 4 },
   moveFilter: { reads: 0, writes: 1 },
   movePersistent: { reads: 4, writes: 4 },
+  /** A loss and the following resume, of a session that ends with its connection, not counting its filters. */
   resume: { reads: 8, writes: 7 },
   resumeFilter: { reads: 0, writes: 1 },
   resumePersistent: { reads: 6, writes: 7 },
+  /** A loss after which the client does not return in time, of a session that then ends, not counting its filters. */
   loss: { reads: 3, writes: 3 },
   lossFilter: { reads: 0, writes: 1 },
   lossPersistent: { reads: 0, writes: 3 },
+  /** DISCONNECT in the close code, of a session that ends with its connection, not counting its filters. */
   disconnect: { reads: 2, writes: 2 },
   disconnectPersistent: { reads: 0, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
+  /** For a frame with messages of a stream, besides what every frame reads. */
   appendFrame: { reads: 3, writes: 0 },
+  /** For each of these messages, and for the last value of its key; by the KB. */
   append: { reads: 0, writes: 1 },
   appendSnapshot: { reads: 0, writes: 1 },
+  /** A SUBSCRIBE that reads the history of a topic, not counting its messages. */
   readPast: { reads: 4, writes: 3 },
-};
+} as const satisfies Readonly<Record<string, Units>>;
 
 /** Reads of one Query unit: 4 KB. */
 export const READ_UNIT_BYTES = 4_096;

@@ -49,6 +49,11 @@ export function bidsFor(program: Program, clients: number, options: BidOptions =
   ];
 }
 
+/** The offers for a program by its number of clients. Each size is estimated once, however often it is asked for. */
+export function bidsBySize(program: Program, options: BidOptions): (clients: number) => readonly Bid[] {
+  return remembering((clients) => bidsFor(program, clients, options));
+}
+
 /**
  * The cheapest service by the number of clients, from 1 to `CLIENTS_MAX`. Six sizes of each power of ten are looked at,
  * and the sizes between two of them where the cheapest changes: a service that is the cheapest for a part of such a step
@@ -56,20 +61,6 @@ export function bidsFor(program: Program, clients: number, options: BidOptions =
  *
  * @param isAsked which services are compared. @default all
  */
-export function cheapestRanges(
-  program: Program,
-  options: BidOptions = {},
-  isAsked: (service: string) => boolean = () => true,
-): readonly CheapestRange[] {
-  return rangesOf(bidsBySize(program, options), isAsked);
-}
-
-/** The offers for a program by its number of clients. Each size is estimated once, however often it is asked for. */
-export function bidsBySize(program: Program, options: BidOptions): (clients: number) => readonly Bid[] {
-  return remembering((clients) => bidsFor(program, clients, options));
-}
-
-/** The ranges of `cheapestRanges`, from offers that others have asked for as well. */
 export function rangesOf(
   bidsAt: (clients: number) => readonly Bid[],
   isAsked: (service: string) => boolean = () => true,

@@ -1,5 +1,5 @@
 import { assumptionsOf } from './assumptions.ts';
-import { type Budgets, MEASURED_BUDGETS, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
+import { POLLS_PER_MAPPING_MONTH } from './budgets.ts';
 import { type Floor, floorOf } from './floor.ts';
 import { integrationOperations } from './integration-operations.ts';
 import { messageOperations, onlineDeliveries } from './message-operations.ts';
@@ -32,11 +32,6 @@ export interface Estimate {
   readonly assumptions: readonly string[];
 }
 
-export interface EstimateOptions {
-  /** @default the measured use of the stores */
-  readonly budgets?: Budgets;
-}
-
 /**
  * Estimates a month from a description of what clients do.
  *
@@ -47,14 +42,13 @@ export interface EstimateOptions {
  *
  * @throws {WorkloadError} for a wrong description; the message has the error
  */
-export function estimate(given: GivenWorkload, options: EstimateOptions = {}): Estimate {
-  const { budgets = MEASURED_BUDGETS } = options;
+export function estimate(given: GivenWorkload): Estimate {
   const workload = workloadFrom(given);
   const rates = ratesOf(workload);
   const operations = [
-    ...sessionOperations(workload, rates, budgets),
-    ...messageOperations(workload, rates, budgets),
-    ...streamOperations(workload, rates, budgets),
+    ...sessionOperations(workload, rates),
+    ...messageOperations(workload, rates),
+    ...streamOperations(workload, rates),
     ...integrationOperations(workload, rates),
     sweep(workload, rates),
     figures(workload),

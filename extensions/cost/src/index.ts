@@ -7,19 +7,18 @@ export {
   type Item,
   usdPerMillion,
 } from './bill.ts';
-export { type Budgets, DESIGN_BUDGETS, MEASURED_BUDGETS, SWEPT, type Units } from './budgets.ts';
+export { MEASURED_BUDGETS, SWEPT, type Units } from './budgets.ts';
 export {
   type Bid,
   type BidOptions,
   bidsFor,
   type CheapestRange,
   CLIENTS_MAX,
-  cheapestRanges,
   GATEWAY_DOOR,
   NODE_DOOR,
 } from './cheapest.ts';
 export { ably, appSyncEvents, awsIotCore, compare, emqxServerless, type Offer } from './compare.ts';
-export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
+export { type Estimate, estimate } from './estimate.ts';
 export { type Finding, findingOf, type Surroundings, usdText } from './finding.ts';
 export { type Floor, floorOf, type UnavoidableFrames } from './floor.ts';
 export { INVOICE_FIELDS, type InvoicedUsage, invoiceOf } from './invoice.ts';

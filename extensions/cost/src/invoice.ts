@@ -14,7 +14,6 @@ export interface InvoicedUsage {
   readonly storageByteSeconds: number;
 }
 
-/** The usage fields of an invoice. */
 export const INVOICE_FIELDS: readonly (keyof InvoicedUsage)[] = [
   ...(['connectionMs', 'messagesIn', 'messagesOutQos0', 'messagesOutQos1', 'messagesOutQos2'] as const),
   ...(['bytesOut', 'framesIn', 'framesOut', 'storageByteSeconds'] as const),

@@ -1,5 +1,5 @@
 import {
-  type Budgets,
+  MEASURED_BUDGETS as BUDGETS,
   INLINE_PAYLOAD_BYTES_MAX,
   METERING_WRITES_PER_MESSAGE,
   NARROW_RECIPIENTS_MAX,
@@ -26,13 +26,13 @@ const REPLY_BYTES_MAX = 24_558;
 /** SQS: entries of one request. */
 const BATCH_ENTRIES_MAX = 10;
 
-export function messageOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
+export function messageOperations(workload: Workload, rates: Rates): readonly Operation[] {
   return [
-    publish(workload, rates, budgets),
+    publish(workload, rates),
     deliver(workload, rates),
     fanOut(workload, rates),
-    keep(workload, rates, budgets),
-    drain(workload, rates, budgets),
+    keep(workload, rates),
+    drain(workload, rates),
   ];
 }
 
@@ -51,13 +51,13 @@ export function onlineDeliveries(workload: Workload, rates: Rates): number {
 }
 
 /** Frames with a PUBLISH, their answers, and the reads that find the recipients. */
-function publish(workload: Workload, rates: Rates, budgets: Budgets): Operation {
+function publish(workload: Workload, rates: Rates): Operation {
   const { qos, shapes } = workload;
   const frames = rates.publishes / rates.packing;
   const trips = qos === 2 ? 2 : 1;
   const answers = rates.isAnswered ? frames * trips : 0;
   const answerBytes = qos === 0 ? 0 : ACKNOWLEDGEMENT_BYTES * rates.packing;
-  const { reads, writes } = budgets.publishFrame;
+  const { reads, writes } = BUDGETS.publishFrame;
   return {
     name: 'publish',
     count: rates.publishes,
@@ -116,7 +116,7 @@ function fanOut(workload: Workload, rates: Rates): Operation {
 }
 
 /** Messages stored for connected clients until they acknowledge them. */
-function keep(workload: Workload, rates: Rates, budgets: Budgets): Operation {
+function keep(workload: Workload, rates: Rates): Operation {
   const { online } = stateful(workload, rates);
   const trips = workload.qos === 2 ? 2 : 1;
   const frames = (online / rates.packing) * trips;
@@ -124,18 +124,18 @@ function keep(workload: Workload, rates: Rates, budgets: Budgets): Operation {
     name: 'keep',
     count: online,
     usage: addUsage(
-      units(online, workload.qos === 2 ? budgets.exactlyOnceOnline : budgets.persistentOnline),
+      units(online, workload.qos === 2 ? BUDGETS.exactlyOnceOnline : BUDGETS.persistentOnline),
       units(storedBodies(workload, rates), { reads: 0, writes: bodyWrites(workload) }),
       // Acknowledgements travel in frames that want no reply; PUBREC's is the exception, counted with the PUBREL.
       exchanges(frames, workload, { answers: 0, answerBytes: 0 }),
-      units(frames, rates.packing > 1 ? budgets.acknowledgeFrame : budgets.acknowledgeAlone),
-      units(online * trips, budgets.acknowledge),
+      units(frames, rates.packing > 1 ? BUDGETS.acknowledgeFrame : BUDGETS.acknowledgeAlone),
+      units(online * trips, BUDGETS.acknowledge),
     ),
   };
 }
 
 /** Messages that wait for offline clients, which fetch them a page at a time when they return. */
-function drain(workload: Workload, rates: Rates, budgets: Budgets): Operation {
+function drain(workload: Workload, rates: Rates): Operation {
   const { offline } = stateful(workload, rates);
   const trips = workload.qos === 2 ? 2 : 1;
   const perPage = Math.max(1, Math.floor(REPLY_BYTES_MAX / rates.packetBytes));
@@ -144,12 +144,12 @@ function drain(workload: Workload, rates: Rates, budgets: Budgets): Operation {
     name: 'drain',
     count: offline,
     usage: addUsage(
-      units(offline, workload.qos === 2 ? budgets.exactlyOnceOffline : budgets.persistentOffline),
-      units(offline, workload.qos === 2 ? budgets.exactlyOnceDraw : budgets.draw),
+      units(offline, workload.qos === 2 ? BUDGETS.exactlyOnceOffline : BUDGETS.persistentOffline),
+      units(offline, workload.qos === 2 ? BUDGETS.exactlyOnceDraw : BUDGETS.draw),
       units(offline, { reads: rates.packetBytes / READ_UNIT_BYTES, writes: 0 }),
       exchanges(pages * trips, workload, { answerBytes: rates.packetBytes * perPage }),
-      units(pages * trips, budgets.acknowledgeFrame),
-      units(offline * trips, budgets.acknowledge),
+      units(pages * trips, BUDGETS.acknowledgeFrame),
+      units(offline * trips, BUDGETS.acknowledge),
     ),
   };
 }

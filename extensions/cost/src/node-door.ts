@@ -25,7 +25,6 @@ export const SMALL_MACHINE: Machine = {
   messagesPerSecondMax: 5_000,
 };
 
-/** The node door on a machine. */
 export interface NodeDoor {
   readonly machine: Machine;
   readonly usd: number;

@@ -37,7 +37,6 @@ export const OBJECT_BUDGETS = {
   /** CONNECT and DISCONNECT of such a session. */
   rowsPerKeptConnection: 2,
   rowsPerStreamedMessage: 1,
-  /** Of an object with clients. */
   alarmsPerHour: 79,
   /** Of a client that connects to an object without others, and leaves. */
   alarmsPerVisit: 2,

@@ -77,7 +77,6 @@ export function perMillion(
   return { ...origin, item, unit, usd, per: MILLION, status: 'documented', ...details };
 }
 
-/** A price for one unit. */
 export function each(origin: Origin, item: string, unit: string, usd: number, details: Details = {}): Price {
   return { ...origin, item, unit, usd, per: 1, status: 'documented', ...details };
 }

@@ -1,4 +1,4 @@
-import type { Budgets } from './budgets.ts';
+import { MEASURED_BUDGETS as BUDGETS } from './budgets.ts';
 import { exchanges, invocations, type Operation, units } from './operation.ts';
 import type { Rates } from './rates.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
@@ -12,24 +12,24 @@ const SHORT_REPLY_BYTES = 3;
 const TICKET_BYTES = 36;
 
 /** The costs of connections: connecting, subscribing, heartbeats, moves, losses, disconnecting. */
-export function sessionOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
+export function sessionOperations(workload: Workload, rates: Rates): readonly Operation[] {
   const online = usage({ connectionMinutes: rates.connectionMinutes });
   return [
     { name: 'online', count: rates.connectionMinutes, usage: online },
-    connect(workload, rates, budgets),
-    subscribe(workload, rates, budgets),
-    heartbeat(workload, rates, budgets),
-    move(workload, rates, budgets),
-    resume(workload, rates, budgets),
-    loss(workload, rates, budgets),
-    disconnect(workload, rates, budgets),
+    connect(workload, rates),
+    subscribe(workload, rates),
+    heartbeat(workload, rates),
+    move(workload, rates),
+    resume(workload, rates),
+    loss(workload, rates),
+    disconnect(workload, rates),
   ];
 }
 
 /**
  * CONNECT comes with the handshake; for a persistent session it comes in a frame, after an invocation of `$connect`.
  */
-function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
+function connect(workload: Workload, { connects }: Rates): Operation {
   const persistent = connects * workload.persistentShare;
   return {
     name: 'connect',
@@ -37,14 +37,14 @@ function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Ope
     usage: addUsage(
       invocations(connects, workload.frameMs, workload),
       exchanges(persistent, workload, { answerBytes: CONNACK_BYTES }),
-      units(connects - persistent, budgets.connect),
-      units(persistent, budgets.connectPersistent),
+      units(connects - persistent, BUDGETS.connect),
+      units(persistent, BUDGETS.connectPersistent),
     ),
   };
 }
 
 /** All filters in one frame. A session that continues has its subscriptions already. */
-function subscribe(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
+function subscribe(workload: Workload, { connects }: Rates): Operation {
   const { subscriptions } = workload;
   const count = subscribeFrames(workload, connects);
   return {
@@ -52,8 +52,8 @@ function subscribe(workload: Workload, { connects }: Rates, budgets: Budgets): O
     count,
     usage: addUsage(
       exchanges(count, workload, { answerBytes: SUBACK_BYTES }),
-      units(count, budgets.subscribeFrame),
-      units(count * Math.max(1, subscriptions), budgets.subscribeFilter),
+      units(count, BUDGETS.subscribeFrame),
+      units(count * Math.max(1, subscriptions), BUDGETS.subscribeFilter),
     ),
   };
 }
@@ -63,20 +63,20 @@ export function subscribeFrames({ subscriptions, persistentShare }: Workload, co
   return connects * (1 - persistentShare) * Math.min(1, subscriptions);
 }
 
-function heartbeat(workload: Workload, { pings, signsOfLife }: Rates, budgets: Budgets): Operation {
+function heartbeat(workload: Workload, { pings, signsOfLife }: Rates): Operation {
   return {
     name: 'heartbeat',
     count: pings + signsOfLife,
     usage: addUsage(
       exchanges(pings, workload, { answerBytes: SHORT_REPLY_BYTES }),
-      units(pings, budgets.ping),
+      units(pings, BUDGETS.ping),
       usage({ gatewayMessagesIn: signsOfLife }),
     ),
   };
 }
 
 /** `$connect` of the new connection, the frame with the ticket, and `$disconnect` of the old one. */
-function move(workload: Workload, { moves }: Rates, budgets: Budgets): Operation {
+function move(workload: Workload, { moves }: Rates): Operation {
   const { frameMs, persistentShare, subscriptions } = workload;
   const ephemeral = moves * (1 - persistentShare);
   return {
@@ -85,9 +85,9 @@ function move(workload: Workload, { moves }: Rates, budgets: Budgets): Operation
     usage: addUsage(
       invocations(2 * moves, frameMs, workload),
       exchanges(moves, workload, { answerBytes: TICKET_BYTES }),
-      units(ephemeral, budgets.move),
-      units(ephemeral * subscriptions, budgets.moveFilter),
-      units(moves - ephemeral, budgets.movePersistent),
+      units(ephemeral, BUDGETS.move),
+      units(ephemeral * subscriptions, BUDGETS.moveFilter),
+      units(moves - ephemeral, BUDGETS.movePersistent),
     ),
   };
 }
@@ -107,7 +107,7 @@ function timers(ephemeral: number, persistent: number, workload: Workload): Usag
 }
 
 /** `$disconnect` of the lost connection, `$connect` of the next, the frame with the ticket, and the timer. */
-function resume(workload: Workload, { resumes }: Rates, budgets: Budgets): Operation {
+function resume(workload: Workload, { resumes }: Rates): Operation {
   const { frameMs, persistentShare, subscriptions } = workload;
   const ephemeral = resumes * (1 - persistentShare);
   return {
@@ -117,15 +117,15 @@ function resume(workload: Workload, { resumes }: Rates, budgets: Budgets): Opera
       invocations(2 * resumes, frameMs, workload),
       exchanges(resumes, workload, { answerBytes: TICKET_BYTES }),
       timers(ephemeral, resumes - ephemeral, workload),
-      units(ephemeral, budgets.resume),
-      units(ephemeral * subscriptions, budgets.resumeFilter),
-      units(resumes - ephemeral, budgets.resumePersistent),
+      units(ephemeral, BUDGETS.resume),
+      units(ephemeral * subscriptions, BUDGETS.resumeFilter),
+      units(resumes - ephemeral, BUDGETS.resumePersistent),
     ),
   };
 }
 
 /** `$disconnect`, and the timer that ends the session. The CONNECT that follows is counted with the others. */
-function loss(workload: Workload, { losses }: Rates, budgets: Budgets): Operation {
+function loss(workload: Workload, { losses }: Rates): Operation {
   const { frameMs, persistentShare, subscriptions } = workload;
   const ephemeral = losses * (1 - persistentShare);
   return {
@@ -134,15 +134,15 @@ function loss(workload: Workload, { losses }: Rates, budgets: Budgets): Operatio
     usage: addUsage(
       invocations(losses, frameMs, workload),
       timers(ephemeral, losses - ephemeral, workload),
-      units(ephemeral, budgets.loss),
-      units(ephemeral * subscriptions, budgets.lossFilter),
-      units(losses - ephemeral, budgets.lossPersistent),
+      units(ephemeral, BUDGETS.loss),
+      units(ephemeral * subscriptions, BUDGETS.lossFilter),
+      units(losses - ephemeral, BUDGETS.lossPersistent),
     ),
   };
 }
 
 /** Every connection that is not lost ends with `$disconnect`. The client sends DISCONNECT as the close code. */
-function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Budgets): Operation {
+function disconnect(workload: Workload, { connects, losses }: Rates): Operation {
   const { persistentShare, subscriptions } = workload;
   const ends = connects - losses;
   const ephemeral = ends * (1 - persistentShare);
@@ -152,9 +152,9 @@ function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Bu
     usage: addUsage(
       invocations(ends, workload.frameMs, workload),
       usage({ sqsStandardRequests: PERSISTENT_TIMER_REQUESTS * (ends - ephemeral) }),
-      units(ephemeral, budgets.disconnect),
-      units(ends - ephemeral, budgets.disconnectPersistent),
-      units(ephemeral * subscriptions, budgets.disconnectFilter),
+      units(ephemeral, BUDGETS.disconnect),
+      units(ends - ephemeral, BUDGETS.disconnectPersistent),
+      units(ephemeral * subscriptions, BUDGETS.disconnectFilter),
     ),
   };
 }

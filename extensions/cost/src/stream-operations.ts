@@ -1,4 +1,4 @@
-import { type Budgets, READ_UNIT_BYTES, STREAM_BYTES, WRITE_UNIT_BYTES } from './budgets.ts';
+import { MEASURED_BUDGETS as BUDGETS, READ_UNIT_BYTES, STREAM_BYTES, WRITE_UNIT_BYTES } from './budgets.ts';
 import { onlineDeliveries } from './message-operations.ts';
 import { exchanges, frameBytes, type Operation, units } from './operation.ts';
 import type { Rates } from './rates.ts';
@@ -12,14 +12,14 @@ const BILLED_BYTES = 32_768;
 const SUBACK_BYTES = 80;
 
 /** The costs of streams besides their publishes and deliveries: appending, reading history, and storing it. */
-export function streamOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
+export function streamOperations(workload: Workload, rates: Rates): readonly Operation[] {
   const readers = workload.clients * workload.days;
   const recoveries = readers * workload.recoveriesPerDay;
   const snapshots = readers * workload.snapshotsPerDay;
   return [
-    append(workload, rates, budgets),
-    pastOf('recover', recoveries, workload.recoveredMessages, workload, rates, budgets),
-    pastOf('snapshot', snapshots, workload.snapshotKeys, workload, rates, budgets),
+    append(workload, rates),
+    pastOf('recover', recoveries, workload.recoveredMessages, workload, rates),
+    pastOf('snapshot', snapshots, workload.snapshotKeys, workload, rates),
     history(workload),
   ];
 }
@@ -30,7 +30,7 @@ export function pastsOf({ clients, days, recoveriesPerDay, snapshotsPerDay }: Wo
 }
 
 /** A frame reads the end of the log once, and the subscribers once more; each message is a write. */
-function append(workload: Workload, rates: Rates, budgets: Budgets): Operation {
+function append(workload: Workload, rates: Rates): Operation {
   const { streamShare, snapshotShare } = workload;
   const count = rates.publishes * streamShare;
   const writes = Math.ceil(storedBytes(rates) / WRITE_UNIT_BYTES);
@@ -39,9 +39,9 @@ function append(workload: Workload, rates: Rates, budgets: Budgets): Operation {
     name: 'append',
     count,
     usage: addUsage(
-      units(count / rates.packing, budgets.appendFrame),
-      units(count * writes, budgets.append),
-      units(count * writes * snapshotShare, budgets.appendSnapshot),
+      units(count / rates.packing, BUDGETS.appendFrame),
+      units(count * writes, BUDGETS.append),
+      units(count * writes * snapshotShare, BUDGETS.appendSnapshot),
       usage({ dataTransferOutBytes: live * frameBytes(STREAM_BYTES.liveProperties) }),
     ),
   };
@@ -54,7 +54,6 @@ function pastOf(
   messages: number,
   workload: Workload,
   rates: Rates,
-  budgets: Budgets,
 ): Operation {
   const sentBytes = SUBACK_BYTES + messages * (rates.packetBytes + STREAM_BYTES.pastProperties);
   const frames = Math.ceil(frameBytes(sentBytes) / BILLED_BYTES);
@@ -64,7 +63,7 @@ function pastOf(
     count,
     usage: addUsage(
       exchanges(count, workload, { answers: count * frames, answerBytes: sentBytes / frames }),
-      units(count, budgets.readPast),
+      units(count, BUDGETS.readPast),
       units(count * reads, { reads: 1, writes: 0 }),
     ),
   };

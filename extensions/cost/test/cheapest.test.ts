@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { bidsBySize, rangesOf } from '../src/cheapest.ts';
 import {
   awsIotCore,
   bidsFor,
   billOf,
   CLIENTS_MAX,
-  cheapestRanges,
   estimate,
   GATEWAY_DOOR,
   NODE_DOOR,
@@ -58,7 +58,7 @@ describe('the cheapest by the number of clients', () => {
   it.each(PROGRAMS)(
     '$name: the ranges follow one another, and change where the cheapest changes',
     (program) => {
-      const ranges = cheapestRanges(program);
+      const ranges = rangesOf(bidsBySize(program, {}));
       expect(ranges.at(0)?.from).toBe(1);
       expect(ranges.at(-1)?.to).toBe(CLIENTS_MAX);
       for (const [index, { from, to, service }] of ranges.entries()) {
@@ -72,7 +72,7 @@ describe('the cheapest by the number of clients', () => {
   );
 
   it('leaves out a service that does not carry the traffic', () => {
-    const ranges = cheapestRanges(programNamed('a chat'));
+    const ranges = rangesOf(bidsBySize(programNamed('a chat'), {}));
     const emqx = ranges.filter(({ service }) => service === 'EMQX Serverless');
     expect(emqx.length).toBeGreaterThan(0);
     for (const { to } of emqx) expect(to).toBeLessThanOrEqual(1_000);
@@ -80,9 +80,8 @@ describe('the cheapest by the number of clients', () => {
   });
 
   it('leaves out services that were not requested', () => {
-    const ranges = cheapestRanges(
-      programNamed('a fleet of devices'),
-      {},
+    const ranges = rangesOf(
+      bidsBySize(programNamed('a fleet of devices'), {}),
       (service) => service === GATEWAY_DOOR,
     );
     expect(ranges).toEqual([{ from: 1, to: CLIENTS_MAX, service: GATEWAY_DOOR }]);

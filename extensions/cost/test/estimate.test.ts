@@ -43,34 +43,6 @@ describe('an estimate, by hand', () => {
     expect(estimate({ clients: 1, hours: 8, connectsPerDay: 4 }).workload.movesPerDay).toBe(4);
   });
 
-  it('a move is three invocations, two frames, and a write for each filter', () => {
-    const given = { clients: 1, days: 1, movesPerDay: 1 };
-    expect(operation({ ...given, subscriptions: 10 }, 'move').usage).toMatchObject({
-      gatewayMessagesIn: 1,
-      gatewayMessagesOut: 1,
-      lambdaRequests: 3,
-      dynamodbReadUnits: 6,
-      dynamodbWriteUnits: 14,
-    });
-    expect(operation({ ...given, subscriptions: 10, persistentShare: 1 }, 'move').usage).toMatchObject({
-      dynamodbReadUnits: 4,
-      dynamodbWriteUnits: 4,
-    });
-  });
-
-  it('a resume is four invocations, two frames, a timer, and a write for each filter', () => {
-    const given = { clients: 1, days: 1, lossesPerDay: 1, subscriptions: 10 };
-    expect(operation(given, 'resume').usage).toMatchObject({
-      gatewayMessagesIn: 1,
-      gatewayMessagesOut: 1,
-      lambdaRequests: 4,
-      sqsStandardRequests: 3,
-      dynamodbReadUnits: 8,
-      dynamodbWriteUnits: 17,
-    });
-    expect(estimate(given).operations.map(({ name }) => name)).not.toContain('loss');
-  });
-
   it('a client that loses its connection and returns too late connects and subscribes once more', () => {
     const given = { clients: 1, days: 1, hours: 8, connectsPerDay: 4, movesPerDay: 0 };
     const lossy = { ...given, lossesPerDay: 3 };

@@ -50,13 +50,3 @@ it('delivers to a wildcard subscription the matching messages, with the properti
     correlationData: Buffer.of(1, 2),
   });
 });
-
-it('delivers nothing more to an unsubscribed client', async () => {
-  const topic = unique('topic');
-  const client = await connectClient();
-  await client.mqtt.subscribeAsync([topic, `${topic}/end`], { qos: 1 });
-  await client.mqtt.unsubscribeAsync(topic);
-  await client.mqtt.publishAsync(topic, 'unwanted', { qos: 1 });
-  await client.mqtt.publishAsync(`${topic}/end`, 'end', { qos: 1 });
-  expect(await client.texts(1)).toEqual(['end']);
-});

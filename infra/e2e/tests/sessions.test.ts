@@ -41,17 +41,3 @@ it('clean start discards the session', async () => {
   await publisher.mqtt.publishAsync(`${topic}/end`, 'end', { qos: 1 });
   expect(await last.texts(1)).toEqual(['end']);
 });
-
-it('a client that connects with the identifier of another takes over', async () => {
-  const clientId = unique('twin');
-  const topic = unique('topic');
-  const first = await connectClient({ clientId, reconnectPeriod: 0 });
-  const told = new Promise((resolve) => first.mqtt.once('disconnect', resolve));
-  const closed = new Promise<void>((resolve) => first.mqtt.once('close', resolve));
-  const second = await connectClient({ clientId });
-  expect(await told).toMatchObject({ reasonCode: 0x8e });
-  await closed;
-  await second.mqtt.subscribeAsync(topic, { qos: 1 });
-  await second.mqtt.publishAsync(topic, 'mine', { qos: 1 });
-  expect(await second.texts(1)).toEqual(['mine']);
-});

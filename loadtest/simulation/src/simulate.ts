@@ -23,7 +23,6 @@ export interface Prediction {
   readonly liftedQuotas: Quotas;
   /** The cost of a month, or of a single event alone. */
   readonly bill: Bill;
-  /** Deliveries that the bill is for. */
   readonly billedDeliveries: number;
   /** Seconds until all clients are connected, at the quota of new connections. */
   readonly connectSeconds: { readonly asIs: number; readonly lifted: number };

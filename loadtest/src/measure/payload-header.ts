@@ -1,7 +1,6 @@
 /** Every payload begins with this many bytes; the rest is padding. */
 export const HEADER_BYTES = 16;
 
-/** The header of a payload. */
 export interface PayloadHeader {
   /** The run tag: a message of another run, or a retained one, is not counted. From 0 to 65,535. */
   readonly runTag: number;

@@ -2,7 +2,6 @@
 
 export {
   Answered,
-  type ApiRequest,
   type Asked,
   type EntryHandler,
   type Handler,
@@ -24,7 +23,7 @@ export {
 export type { FigureFacts } from './handlers/figures.ts';
 export { type Facts, HANDLERS } from './handlers/index.ts';
 export { type ReadingFacts, type RetainedFacts, readingHandlers } from './handlers/messages.ts';
-export type { DroppingSession, Observed, ObservingFacts, SlowClient } from './handlers/observing.ts';
+export type { Observed, ObservingFacts, SlowClient } from './handlers/observing.ts';
 export { filterOf, type Held, type SubscriptionFacts } from './handlers/subscriptions.ts';
 export type { Letters, ListOf, SystemFacts } from './handlers/systems.ts';
 export type { TenantFacts } from './handlers/tenants.ts';
@@ -32,7 +31,6 @@ export type { UserFacts, UserTable } from './handlers/users.ts';
 export { apiPage } from './markdown.ts';
 export { type Figures, METRICS, type MetricName, STATS, type StatName } from './metric-names.ts';
 export { API_PATH, openApiDocument } from './open-api.ts';
-export type { Door, Method, Operation, Role } from './operation.ts';
 export { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.ts';
 export { LIMIT_DEFAULT, LIMIT_MAX } from './operations/parameters.ts';
 export { pathWith } from './path.ts';
@@ -45,8 +43,7 @@ export {
   type Sample,
 } from './prometheus.ts';
 export { queryProblem } from './query.ts';
-export { type Routed, routeOf } from './route.ts';
-export type { Schema } from './schema.ts';
+export { routeOf } from './route.ts';
 export type { BreakerLine, QuotaLine } from './schemas/bounds.ts';
 export type { BanLine, Client, ClientDetails, SubscriptionLine } from './schemas/clients.ts';
 export type { MemberLine, RetainedLine, StreamLine, StreamMessageLine } from './schemas/messages.ts';

@@ -16,13 +16,6 @@ export function queueEndContract(makeStores: MakeStores): void {
       expect(left.map(({ delivery }) => delivery.packetId > 0)).toEqual([true, true, true, false]);
     });
 
-    it('does not return a message whose PUBREC came', async () => {
-      const client = await QueueClient.make(makeStores);
-      const [first] = await client.offerAll(['a', 'b'], { qos: 2 });
-      await client.release(first?.packetId ?? 0);
-      expect(summary(await client.unacknowledged())).toEqual(['b']);
-    });
-
     it('keeps the share group with a message, so that another member can get it', async () => {
       const client = await QueueClient.make(makeStores);
       const share = { shareGroup: 'g', topicFilter: 'a/+' };

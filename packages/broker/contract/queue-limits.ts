@@ -20,15 +20,6 @@ export function queueLimitsContract(makeStores: MakeStores): void {
   };
 
   describe('a full queue', () => {
-    it('drops the oldest message', async () => {
-      const limits: QueueLimits = { ...ROOMY, queueLengthMax: 3, whenFull: 'drop-oldest' };
-      expect(await offline(['a', 'b', 'c', 'd', 'e'], limits)).toEqual({
-        dropped: [0, 0, 0, 1, 1],
-        length: 3,
-        waiting: ['c', 'd', 'e'],
-      });
-    });
-
     it('says for which session it has dropped a message', async () => {
       const limits: QueueLimits = { ...ROOMY, queueLengthMax: 1, whenFull: 'drop-oldest' };
       const full = await QueueClient.make(makeStores);
@@ -38,23 +29,6 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       const deliveries = [deliveryTo(await full.session()), deliveryTo(await roomy.session())];
       expect(await full.stores.queues.offer(full.message('b'), deliveries, limits)).toBe(1);
       expect(deliveries.map(({ dropped }) => dropped)).toEqual([1, undefined]);
-    });
-
-    it('drops the newest message', async () => {
-      const limits: QueueLimits = { ...ROOMY, queueLengthMax: 3, whenFull: 'drop-newest' };
-      expect(await offline(['a', 'b', 'c', 'd', 'e'], limits)).toEqual({
-        dropped: [0, 0, 0, 1, 1],
-        length: 3,
-        waiting: ['a', 'b', 'c'],
-      });
-    });
-
-    it('is full by its bytes of topic and payload', async () => {
-      const limits: QueueLimits = { ...ROOMY, queueBytesMax: 3 * BYTES, whenFull: 'drop-newest' };
-      const { dropped, waiting } = await offline(['a', 'b', 'c', 'd'], limits);
-      expect({ dropped, waiting }).toEqual({ dropped: [0, 0, 0, 1], waiting: ['a', 'b', 'c'] });
-      const oneLess = { ...limits, queueBytesMax: 3 * BYTES - 1 };
-      expect((await offline(['a', 'b', 'c'], oneLess)).dropped).toEqual([0, 0, 1]);
     });
 
     it('counts the bytes of a topic in UTF-8', async () => {
@@ -67,16 +41,6 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       };
       expect(await offer(6)).toBe(1);
       expect(await offer(7)).toBe(0);
-    });
-
-    it('drops as many of the oldest messages as a long one needs', async () => {
-      const limits: QueueLimits = { ...ROOMY, queueBytesMax: 4 * BYTES, whenFull: 'drop-oldest' };
-      // Eleven bytes: beside them there is room for one of four.
-      expect(await offline(['a', 'b', 'c', 'd', 'eeeeeeee'], limits)).toEqual({
-        dropped: [0, 0, 0, 0, 3],
-        length: 2,
-        waiting: ['d', 'eeeeeeee'],
-      });
     });
 
     it('drops all its messages for one that just fits into it', async () => {
@@ -106,37 +70,6 @@ export function queueLimitsContract(makeStores: MakeStores): void {
         length: 0,
         waiting: [],
       });
-    });
-
-    it('does not hold back a message that may be sent at once', async () => {
-      const client = await QueueClient.make(makeStores, 2);
-      const limits = { ...ROOMY, queueLengthMax: 0 };
-      const deliveries = [await client.offer('a', { limits }), await client.offer('b', { limits })];
-      expect(deliveries.map(({ packetId, dropped }) => [packetId > 0, dropped])).toEqual([
-        [true, 0],
-        [true, 0],
-      ]);
-      const third = await client.offer('c', { limits });
-      expect([third.packetId, third.dropped]).toEqual([0, 1]);
-    });
-
-    it('does not count inflight messages', async () => {
-      const client = await QueueClient.make(makeStores, 2);
-      const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
-      const dropped = [];
-      for (const payload of ['a', 'b', 'c', 'd'])
-        dropped.push((await client.offer(payload, { limits })).dropped);
-      expect(dropped).toEqual([0, 0, 0, 1]);
-    });
-
-    it('has room again after a message was dequeued', async () => {
-      const client = await QueueClient.make(makeStores);
-      const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
-      await client.offer('a', { limits, isHeld: true });
-      expect((await client.offer('b', { limits, isHeld: true })).dropped).toBe(1);
-      expect(await client.dequeued()).toEqual(['a']);
-      expect((await client.offer('c', { limits, isHeld: true })).dropped).toBe(0);
-      expect(await client.dequeued()).toEqual(['c']);
     });
 
     it('has a limit for each session: the answer adds up what all have dropped', async () => {

@@ -18,38 +18,6 @@ export function queueOfferContract(makeStores: MakeStores): void {
       expect(await client.dequeued()).toEqual([]);
     });
 
-    it('lets a message wait once the window is full [MQTT-3.3.4-9] [MQTT-4.9.0-2]', async () => {
-      const client = await QueueClient.make(makeStores, 2);
-      const deliveries = await client.offerAll(['a', 'b', 'c', 'd']);
-      expect(deliveries.map(({ packetId }) => packetId > 0)).toEqual([true, true, false, false]);
-      expect(await client.length()).toBe(2);
-      expect(await client.dequeued()).toEqual([]);
-    });
-
-    it('lets a message wait behind one that waits, although the window has room [MQTT-4.6.0-5]', async () => {
-      const client = await QueueClient.make(makeStores, 1);
-      const [first] = await client.offerAll(['a', 'b']);
-      await client.complete(first?.packetId ?? 0);
-      expect((await client.offer('c')).packetId).toBe(0);
-      expect(await client.dequeued()).toEqual(['b']);
-      expect(await client.length()).toBe(1);
-    });
-
-    it('lets a message wait that is held', async () => {
-      const client = await QueueClient.make(makeStores);
-      expect((await client.offer('a', { isHeld: true })).packetId).toBe(0);
-      expect((await client.offer('b')).packetId).toBe(0);
-      expect(await client.dequeued()).toEqual(['a', 'b']);
-    });
-
-    it('lets a message wait while the session is offline [MQTT-4.1.0-1]', async () => {
-      const client = await QueueClient.make(makeStores);
-      await client.lose();
-      expect((await client.offer('a')).packetId).toBe(0);
-      expect(await client.length()).toBe(1);
-      expect(await client.dequeued()).toEqual([]);
-    });
-
     it('serves many sessions in one call, each by its own window', async () => {
       const free = await QueueClient.make(makeStores, 1);
       const full = await QueueClient.beside(free, 1);

@@ -1,41 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
 import { QueueClient } from './queue-support.ts';
-import { type MakeStores, NOW_MS } from './support.ts';
+import type { MakeStores } from './support.ts';
 
 /** Which messages `next` dequeues, and how acknowledgements make room in the window. */
 export function queueWindowContract(makeStores: MakeStores): void {
   describe('next', () => {
-    it('dequeues waiting messages in their order, as far as the window has room [MQTT-4.6.0-5]', async () => {
-      const client = await QueueClient.make(makeStores, 2);
-      const [first, second] = await client.offerAll(['a', 'b', 'c', 'd', 'e']);
-      await client.complete(second?.packetId ?? 0);
-      expect(await client.dequeued()).toEqual(['c']);
-      expect(await client.dequeued()).toEqual([]);
-      await client.complete(first?.packetId ?? 0);
-      expect(await client.dequeued()).toEqual(['d']);
-      expect(await client.length()).toBe(1);
-    });
-
-    it('dequeues at most as many as it was asked for', async () => {
-      const client = await QueueClient.make(makeStores);
-      await client.offerAll(['a', 'b', 'c', 'd', 'e'], { isHeld: true });
-      expect(await client.dequeued(2)).toEqual(['a', 'b']);
-      expect(await client.length()).toBe(3);
-      expect(await client.dequeued(2)).toEqual(['c', 'd']);
-      expect(await client.dequeued(2)).toEqual(['e']);
-    });
-
-    it('skips and deletes messages that expired while they waited [MQTT-3.3.2-5]', async () => {
-      const client = await QueueClient.make(makeStores, 2);
-      await client.offer('a', { isHeld: true, expiresAtMs: NOW_MS + 10 });
-      await client.offer('b', { isHeld: true });
-      await client.offer('c', { isHeld: true, expiresAtMs: NOW_MS + 11 });
-      await client.offer('d', { isHeld: true });
-      expect(await client.dequeued(100, NOW_MS + 10)).toEqual(['b', 'c']);
-      expect(await client.length()).toBe(1);
-    });
-
     it('finds nothing for a session that was never offered a message', async () => {
       const client = await QueueClient.make(makeStores);
       expect(await client.dequeued()).toEqual([]);
@@ -44,13 +14,6 @@ export function queueWindowContract(makeStores: MakeStores): void {
   });
 
   describe('complete', () => {
-    it('makes room in the window', async () => {
-      const client = await QueueClient.make(makeStores, 1);
-      const [first] = await client.offerAll(['a', 'b']);
-      expect(await client.complete(first?.packetId ?? 0)).toBe(true);
-      expect(await client.dequeued()).toEqual(['b']);
-    });
-
     it('does not know an id that was never assigned, or whose exchange is complete', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const { packetId } = await client.offer('a');
@@ -81,16 +44,6 @@ export function queueWindowContract(makeStores: MakeStores): void {
   });
 
   describe('release', () => {
-    it('keeps the place in the window until PUBCOMP [MQTT-4.3.3-5]', async () => {
-      const client = await QueueClient.make(makeStores, 1);
-      const { packetId } = await client.offer('a', { qos: 2 });
-      await client.offer('b', { qos: 2 });
-      expect(await client.release(packetId)).toBe(true);
-      expect(await client.dequeued()).toEqual([]);
-      expect(await client.complete(packetId)).toBe(true);
-      expect(await client.dequeued()).toEqual(['b']);
-    });
-
     it('keeps the id in use [MQTT-4.3.3-1]', async () => {
       const client = await QueueClient.make(makeStores, 3);
       const { packetId: released } = await client.offer('a', { qos: 2 });
@@ -101,35 +54,5 @@ export function queueWindowContract(makeStores: MakeStores): void {
         await client.complete(packetId);
       }
     });
-
-    it('answers true again when PUBREC comes again, and false once it is complete', async () => {
-      const client = await QueueClient.make(makeStores);
-      const { packetId } = await client.offer('a', { qos: 2 });
-      expect(await client.release(packetId)).toBe(true);
-      expect(await client.release(packetId)).toBe(true);
-      await client.complete(packetId);
-      expect(await client.release(packetId)).toBe(false);
-    });
-
-    it('does not take a QoS 1 message for released', async () => {
-      const client = await QueueClient.make(makeStores);
-      const { packetId } = await client.offer('a', { qos: 1 });
-      expect(await client.release(packetId)).toBe(false);
-      await client.lose();
-      await client.resume();
-      expect(await client.dequeued()).toEqual(['a+']);
-    });
-  });
-
-  it('length counts waiting messages, and not inflight ones', async () => {
-    const client = await QueueClient.make(makeStores, 2);
-    await client.offerAll(['a', 'b', 'c']);
-    expect(await client.length()).toBe(1);
-    await client.lose();
-    expect(await client.length()).toBe(1);
-    await client.resume(2);
-    expect(await client.length()).toBe(1);
-    expect(await client.dequeued()).toEqual(['a+', 'b+']);
-    expect(await client.length()).toBe(1);
   });
 }

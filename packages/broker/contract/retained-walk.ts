@@ -28,7 +28,7 @@ const step = fc.oneof(
 /** Random calls, compared with a map by topic. Nothing expires: when an expired message is removed is not promised. */
 export async function retainedWalk(retained: RetainedStore): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
       const tenant = unique('walk');
       const kept = new Map<string, Message>();
       for (const each of steps) {

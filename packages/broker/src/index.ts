@@ -3,16 +3,15 @@ export { mayPublish, withHost } from './connect/authorize.ts';
 export { BanList, banOnCaller } from './connect/ban-list.ts';
 export { IDENTITY_EXPIRED } from './connect/renew.ts';
 export { ruleFilterProblem } from './connect/rule-filter.ts';
-export { RulesAuthorizer, type RulesOf, rulesAuthorizer } from './connect/rules-authorizer.ts';
+export { RulesAuthorizer, rulesAuthorizer } from './connect/rules-authorizer.ts';
 export { belongsToAnother, isSameOwner } from './connect/session-owner.ts';
 export { createBroker, createProcessState, type ProcessState } from './create-broker.ts';
-export { DROP_NAMES, DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY } from './deliver/drops.ts';
+export { DROP_NAMES } from './deliver/drops.ts';
 export type { PresenceRefusal } from './model/accept-outcome.ts';
 export * from './model/bans.ts';
 export {
   BindingRank,
   BRIDGES_SOURCE,
-  bindingRank,
   CLIENT_ID_PATTERN_LENGTH_MAX,
   CLIENT_ID_PATTERNS_MAX,
 } from './model/client-ids.ts';
@@ -66,12 +65,10 @@ export {
   type GivenStream,
   mayOpen,
   readStreams,
-  STREAM_DEFAULTS,
-  STREAMS_MAX,
   type StreamDeclaration,
   StreamDeclarations,
 } from './model/stream-declaration.ts';
-export { type MatchHere, StreamFeed } from './model/stream-feed.ts';
+export { StreamFeed } from './model/stream-feed.ts';
 export { subscriptionWeight } from './model/subscription-weight.ts';
 export { sampledTraceOf, type TraceContext } from './model/trace.ts';
 export { TURN_MS_MAX, Turn } from './model/turn.ts';
@@ -86,11 +83,9 @@ export {
   parsePosition,
   placedMessage,
   STABLE_AFTER_MS,
-  type StreamKind,
-  type StreamPosition,
   StreamProperty,
 } from './streams/position.ts';
-export { ENDED_READER, LiveReader, StreamReader } from './streams/reader.ts';
+export { ENDED_READER, LiveReader } from './streams/reader.ts';
 export { type SavedReader, savedReadersOf } from './streams/saved.ts';
 export * from './usage/counts.ts';
 export * from './usage/csv.ts';

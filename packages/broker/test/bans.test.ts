@@ -1,6 +1,6 @@
 import { ReasonCode, type Will } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
-import { type Ban, BanList, expulsionOf } from '../src/index.ts';
+import { type Ban, BanList } from '../src/index.ts';
 import { FakeDoor } from './support/fake-door.ts';
 
 const WILL: Will = { topic: 'will', payload: Buffer.from('gone'), qos: 1, retain: false, properties: {} };
@@ -84,77 +84,6 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       },
     );
 
-    it('a client of MQTT 3.1.1 is closed without a packet', async () => {
-      const { door, ban } = doorWithBans(isAsync);
-      const link = await door.connect({ clientId: 'phone', protocolVersion: 4 });
-      link.take();
-      ban({ as: 'clientid', who: 'phone' });
-      await door.publish(link, 'a', 'x');
-      expect(link.take()).toEqual([]);
-      expect(link.isOpen).toBe(false);
-    });
-
-    it('a revoked token leaves the other tokens of its name', async () => {
-      const { door, ban } = doorWithBans(isAsync);
-      const other = await door.connect({ clientId: 'tv', username: 'anna', password: Buffer.from('jti-2') });
-      ban({ as: 'token', who: 'jti-1' });
-      other.take();
-      await door.publish(other, 'a', 'x', { qos: 1 });
-      expect(other.take()).toMatchObject([{ type: 'puback' }]);
-      const again = await door.connect({ ...LASTING, password: Buffer.from('jti-3') });
-      expect(again.take()).toMatchObject([{ type: 'connack', reasonCode: 0 }]);
-    });
-
-    it('a client that the operator kicks is told and closed, and its session ends', async () => {
-      const { door, ban } = doorWithBans(isAsync);
-      const watcher = await door.connect({ clientId: 'watcher' });
-      await door.subscribe(watcher, 'will');
-      const link = await door.connect({ ...LASTING, will: WILL });
-      await door.subscribe(link, 'a', 1);
-      for (const each of [watcher, link]) each.take();
-      const expulsion = expulsionOf(ban({ as: 'username', who: 'anna' }));
-      expect(await door.broker.expel('default', 'phone', expulsion)).toBe(true);
-      expect(link.take()).toMatchObject([
-        { type: 'disconnect', reasonCode: ReasonCode.AdministrativeAction },
-      ]);
-      expect(link.isOpen).toBe(false);
-      expect(await door.broker.expel('default', 'phone', expulsion)).toBe(false);
-      await door.cut(link);
-      await door.advance(3_600);
-      expect(watcher.take()).toEqual([]);
-    });
-
-    it('a session that waits for its client ends, with its messages and its will', async () => {
-      const { door, ban, bans } = doorWithBans(isAsync);
-      const watcher = await door.connect({ clientId: 'watcher' });
-      await door.subscribe(watcher, 'will');
-      const will: Will = { ...WILL, properties: { willDelayInterval: 300 } };
-      const link = await door.connect({ ...LASTING, will });
-      await door.subscribe(link, 'a', 1);
-      await door.cut(link);
-      await door.publish(watcher, 'a', 'x', { qos: 1 });
-      watcher.take();
-      const made = ban({ as: 'username', who: 'anna' });
-      expect(await door.broker.expel('default', 'phone', expulsionOf(made))).toBe(true);
-      await door.advance(599);
-      expect(watcher.take()).toEqual([]);
-      bans.remove(made);
-      const again = await door.connect(LASTING);
-      expect(again.take()).toMatchObject([{ type: 'connack', sessionPresent: false }]);
-    });
-
-    it('a will that waits is not published when its client has been banned meanwhile', async () => {
-      const { door, ban } = doorWithBans(isAsync);
-      const watcher = await door.connect({ clientId: 'watcher' });
-      await door.subscribe(watcher, 'will');
-      const will: Will = { ...WILL, properties: { willDelayInterval: 300 } };
-      await door.cut(await door.connect({ ...LASTING, will }));
-      ban({ as: 'username', who: 'anna' });
-      watcher.take();
-      await door.advance(3_600);
-      expect(watcher.take()).toEqual([]);
-    });
-
     it('a kick ends the connection, sends the will, and leaves the session', async () => {
       const { door } = doorWithBans(isAsync);
       const watcher = await door.connect({ clientId: 'watcher' });
@@ -175,15 +104,6 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       expect(await door.broker.expel('default', 'phone', kick)).toBe(false);
       const again = await door.connect(LASTING);
       expect(again.take()).toMatchObject([{ type: 'connack', sessionPresent: true }]);
-    });
-
-    it('a session of a client that is banned for its address stays', async () => {
-      const { door, ban } = doorWithBans(isAsync);
-      const link = await door.connect(LASTING);
-      ban({ as: 'peerhost', who: '127.0.0.1' });
-      await door.publish(link, 'a', 'x');
-      expect(link.isOpen).toBe(false);
-      expect(await door.stores.sessions.get('default', 'phone')).toMatchObject({ expirySeconds: 600 });
     });
   },
 );

@@ -2,6 +2,7 @@ import { type Packet, type ProtocolVersion, ReasonCode } from '@apus/mqtt';
 import { MemoryStreams } from '@apus/store-memory';
 import { describe, expect, it, vi } from 'vitest';
 import {
+  type Authorizer,
   type FanOut,
   PUBLISHES_UNDER_WAY_BYTES,
   PUBLISHES_UNDER_WAY_MAX,
@@ -19,7 +20,7 @@ type Append = StreamStore['append'];
 type Answer = 'appended' | 'full' | 'failed';
 
 /** A publisher at a door of several processes. The store answers when the test lets it. */
-async function stage() {
+async function stage(authorizer?: Authorizer) {
   const inner = new MemoryStreams();
   const asked: { readonly text: string; answer(answer: Answer): Promise<void> }[] = [];
   const append: Append = (tenant, stream, message, options) =>
@@ -36,7 +37,7 @@ async function stage() {
     });
   const store = Object.assign(Object.create(inner) as StreamStore, { append });
   const streams = { declared, store, isShared: true, feed: undefined as unknown as StreamFeed };
-  const door = new FakeDoor({ streams });
+  const door = new FakeDoor({ streams, ...(authorizer && { authorizer }) });
   const publisher = await door.connect();
   const subscriber = await door.connect();
   await door.subscribe(subscriber, '+/+', 1);
@@ -133,6 +134,20 @@ describe('messages of a client that are accepted at the same time', () => {
     publish('p/a');
     await turns();
     expect(answered()).toEqual([]);
+  });
+
+  it('do not overtake one that has failed while a hook was asked about them', async () => {
+    const allowed: ((may: boolean) => void)[] = [];
+    const mayPublish = () => new Promise<boolean>((resolve) => allowed.push(resolve));
+    const { asked, publish, received, failures } = await stage({ mayPublish, maySubscribe: () => true });
+    for (const topic of ['s/a', 's/b', 's/a', 'p/a']) publish(topic);
+    for (const allow of allowed.slice(0, 2)) allow(true);
+    await turns();
+    await asked[0]?.answer('failed');
+    for (const allow of allowed) allow(true);
+    await turns();
+    expect([asked.map(({ text }) => text), received()]).toEqual([['1', '2'], []]);
+    expect(failures).toHaveLength(3);
   });
 
   it.each([

@@ -51,13 +51,6 @@ describe('without rules', () => {
 describe('the first rule that applies decides', () => {
   const identity = ada(deny('all', 'a/secret/#'), allow('all', 'a/#'), deny('all', 'a/late'));
 
-  test('about a topic', () => {
-    expect(mayPublish(identity, 'a/secret/1')).toBe(false);
-    expect(mayPublish(identity, 'a/secret')).toBe(false);
-    expect(mayPublish(identity, 'a/other')).toBe(true);
-    expect(mayPublish(identity, 'a/late')).toBe(true);
-  });
-
   test.each([
     ['a/other', true],
     ['a/+/x', false],
@@ -69,41 +62,6 @@ describe('the first rule that applies decides', () => {
     ['#', false],
   ])('about a filter, which a deny refuses where they have a topic in common: %s: %s', (filter, expected) => {
     expect(maySubscribe(identity, filter)).toBe(expected);
-  });
-});
-
-describe('a condition', () => {
-  test('on the QoS is of messages and of subscriptions', () => {
-    const identity = ada({ ...deny('all', '#'), qos: [2] }, { ...allow('all', '#'), qos: [1, 2] });
-    expect([0, 1, 2].map((qos) => mayPublish(identity, 'a', { qos: qos as QoS }))).toEqual([
-      false,
-      true,
-      false,
-    ]);
-    expect([0, 1, 2].map((qos) => maySubscribe(identity, 'a', { qos: qos as QoS }))).toEqual([
-      false,
-      true,
-      false,
-    ]);
-  });
-
-  test('on RETAIN is of messages alone', () => {
-    const identity = ada({ ...deny('publish', '#'), retain: true }, { ...allow('all', '#'), retain: false });
-    expect(mayPublish(identity, 'a', { retain: true })).toBe(false);
-    expect(mayPublish(identity, 'a', { retain: false })).toBe(true);
-    expect(maySubscribe(identity, 'a')).toBe(true);
-  });
-
-  test.each([
-    [true, [false, true, true]],
-    [false, [true, false, false]],
-    [['workers'], [false, true, false]],
-    [undefined, [true, true, true]],
-  ] as const)('on the share group is of subscriptions alone: %j', (share, expected) => {
-    const identity = ada({ ...allow('all', 'a'), ...(share !== undefined && { share }) });
-    const groups = [{}, { shareGroup: 'workers' }, { shareGroup: 'others' }];
-    expect(groups.map((terms) => maySubscribe(identity, 'a', terms))).toEqual(expected);
-    expect(mayPublish(identity, 'a')).toBe(true);
   });
 });
 

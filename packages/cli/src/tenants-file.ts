@@ -42,7 +42,6 @@ export class TenantsFile implements TenantStore {
     });
   }
 
-  /** All tenants. */
   list(): TenantsPage {
     const names = [...this.#tenants.keys()].sort();
     return { tenants: names.map((name) => this.#tenants.get(name) ?? ''), next: undefined };

@@ -114,36 +114,6 @@ function collect(client: MqttClient, count: number): Promise<string[]> {
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`);
 
 describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVersion) => {
-  test.each([0, 1, 2] as const)('QoS %i: messages arrive, once and in order', async (qos) => {
-    const subscriber = await open({ protocolVersion });
-    await subscriber.subscribeAsync('a/#', { qos });
-    const publisher = await open({ protocolVersion });
-    const received = collect(subscriber, 300);
-    const done = numbers(300).map((payload) => publisher.publishAsync('a/b', payload, { qos }));
-    await Promise.all(done);
-    expect(await received).toEqual(numbers(300));
-    await publisher.endAsync();
-    expect(broker.published).toHaveLength(300);
-  });
-
-  test('delivers to a publisher its own messages', async () => {
-    const client = await open({ protocolVersion });
-    await client.subscribeAsync('a', { qos: 1 });
-    const received = collect(client, 50);
-    for (const payload of numbers(50)) client.publish('a', payload, { qos: 1 });
-    expect(await received).toEqual(numbers(50));
-  });
-
-  test('delivers retained messages after SUBACK, and unsubscribes', async () => {
-    const client = await open({ protocolVersion });
-    await client.publishAsync('a', 'kept', { qos: 1, retain: true });
-    const received = collect(client, 1);
-    await client.subscribeAsync('a');
-    expect(await received).toEqual(['kept']);
-    await client.unsubscribeAsync('a');
-    await client.publishAsync('a', 'not heard', { qos: 1 });
-  });
-
   test('reports a CONNACK that refuses as an error with its code', async () => {
     broker.refuseWith = protocolVersion === 5 ? 0x87 : 5;
     const client = connect(mqtt, gateway.url, { protocolVersion });
@@ -243,19 +213,6 @@ describe.each([
 });
 
 describe('reconnecting', () => {
-  test('follows a cut at once, and subscribes again', async () => {
-    const client = await open();
-    await client.subscribeAsync('a', { qos: 1 });
-    const received = collect(client, 1);
-    expect(client.options.reconnectPeriod).toBe(1);
-    gateway.cut();
-    await happens(client, 'connect');
-    const publisher = await open();
-    await expect.poll(() => broker.seen.filter((cmd) => cmd === 'subscribe').length, PATIENT).toBe(2);
-    await publisher.publishAsync('a', 'again', { qos: 1 });
-    expect(await received).toEqual(['again']);
-  });
-
   test.each([
     { name: 'MQTT 3.1.1', protocolVersion: 4, isAttached: false },
     { name: 'MQTT 3.1.1, a transport without `connect`', protocolVersion: 4, isAttached: true },
@@ -326,18 +283,6 @@ describe('reconnecting', () => {
     const received = collect(client, 200);
     for (const payload of numbers(200)) client.publish('a', payload, { qos: 2 });
     expect(await received).toEqual(numbers(200));
-  });
-
-  test('delivers messages that came while the client was away', async () => {
-    const subscriber = await open({ clean: false, clientId: 's' });
-    await subscriber.subscribeAsync('a', { qos: 1 });
-    await subscriber.endAsync();
-    const publisher = await open();
-    for (const payload of numbers(20)) await publisher.publishAsync('a', payload, { qos: 1 });
-    const returned = connect(mqtt, gateway.url, { clean: false, clientId: 's' });
-    clients.push(returned);
-    expect(await collect(returned, 20)).toEqual(numbers(20));
-    await expect.poll(() => broker.sessions.get('s')?.unacknowledged.size, PATIENT).toBe(0);
   });
 });
 

@@ -14,10 +14,10 @@ import {
   GuessLimiter,
   Handshakes,
   type IdentityConfiguration,
-  parseUsers,
   takesTokens,
   tokenMethods,
 } from '@apus/identity';
+import { DEPLOYED_USERS, type HubUsers } from './hub-users.ts';
 import type { HubOptions } from './options.ts';
 import { ownTenant, ownTenantOnly } from './own-tenant.ts';
 
@@ -42,10 +42,18 @@ export const everythingAllowed: Authorizer = {
   maySubscribe: () => true,
 };
 
-/** @throws {ConfigurationError} if something that the configuration names does not exist */
-export function openAccess(options: HubOptions, clock: Scheduler, log: Log): Access {
+/**
+ * @param users in a hub, which alone checks passwords
+ * @throws {ConfigurationError} if something that the configuration names does not exist
+ */
+export function openAccess(
+  options: HubOptions,
+  clock: Scheduler,
+  log: Log,
+  users?: Pick<HubUsers, 'usersOf'>,
+): Access {
   const { identity, files = {}, authenticator, authorizer, authenticationMethods = [] } = options;
-  if (identity !== undefined) return openChain(identity, files, clock, log);
+  if (identity !== undefined) return openChain(identity, chainContext(files, clock, log, users));
   return {
     authenticator: ownTenant(authenticator ?? anonymous),
     // An authenticated client may do what rules allow, and nothing else [SEC-RULES-7].
@@ -58,7 +66,12 @@ export function openAccess(options: HubOptions, clock: Scheduler, log: Log): Acc
 type Files = Readonly<Record<string, string>>;
 
 /** What the parts of a configuration of identities are made with. */
-export function chainContext(files: Files, clock: Scheduler, log: Log): ChainContext {
+export function chainContext(
+  files: Files,
+  clock: Scheduler,
+  log: Log,
+  users: Pick<HubUsers, 'usersOf'> = DEPLOYED_USERS,
+): ChainContext {
   const readFile = (path: string): string => {
     const text = Object.hasOwn(files, path) ? files[path] : undefined;
     if (text === undefined) throw new ConfigurationError(`The text of ${path} has not been deployed.`);
@@ -67,18 +80,18 @@ export function chainContext(files: Files, clock: Scheduler, log: Log): ChainCon
   return {
     ...{ clock, log, timers: clock, readFile },
     limiter: new GuessLimiter(clock),
-    usersFile: (path) => parseUsers(readFile(path), path),
+    usersFile: (path, owner) => users.usersOf(owner, readFile(path), path),
+    usersTable: (owner) => users.usersOf(owner),
   };
 }
 
-function openChain(identity: IdentityConfiguration, files: Files, clock: Scheduler, log: Log): Access {
-  const context = chainContext(files, clock, log);
+function openChain(identity: IdentityConfiguration, context: ChainContext): Access {
   const chain = createChain(identity, context);
   const withTokens = takesTokens(identity);
   const { authorization, cookie } = identity;
   return {
     authenticator: ownTenant(chain),
-    authorizer: createAuthorizer(authorization, { clock, log, timers: clock }, chain.authorizer),
+    authorizer: createAuthorizer(authorization, context, chain.authorizer),
     authenticationMethods: withTokens ? tokenMethods(chain).map(ownTenantOnly) : [],
     handshakes: withTokens ? new Handshakes({ chain, cookie, allowsPassword: true }) : undefined,
   };

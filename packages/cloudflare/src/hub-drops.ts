@@ -1,10 +1,8 @@
 import type { Clock, DropNotice, DropReason, SessionRef } from '@apus/broker';
 import { DropMeter, type SavedDrops } from '@apus/door';
 import type { ComposedStores, GatedWriter } from '@apus/store-disk';
+import { HubKind } from './storage/layout.ts';
 import type { Records } from './storage/records.ts';
-
-/** The first letter of the keys of rows that say what a session has missed. */
-const DROPS = 'd';
 
 interface HubDropsContext {
   readonly clock: Clock;
@@ -27,15 +25,15 @@ export class HubDrops extends DropMeter {
 
   /** Reads the counts of sessions that are still there. */
   read(records: Records, { sessions }: ComposedStores): void {
-    for (const [row, value] of records.scan(DROPS)) {
-      const [tenant, clientId] = JSON.parse(row.slice(DROPS.length)) as [string, string];
+    for (const [row, value] of records.texts(HubKind.Drops)) {
+      const [tenant, clientId] = JSON.parse(row.slice(HubKind.Drops.length)) as [string, string];
       const session = sessions.get(tenant, clientId)?.session;
       if (session === undefined) {
         this.#context.writer.remove(row);
         continue;
       }
       this.#saved.add(session.key);
-      this.restore(session, JSON.parse(value.toString()) as SavedDrops);
+      this.restore(session, JSON.parse(value) as SavedDrops);
     }
   }
 
@@ -78,5 +76,5 @@ export class HubDrops extends DropMeter {
 /** @param key a `sessionKey` */
 function rowOf(key: string): string {
   const end = key.indexOf('\0');
-  return DROPS + JSON.stringify([key.slice(0, end), key.slice(end + 1)]);
+  return HubKind.Drops + JSON.stringify([key.slice(0, end), key.slice(end + 1)]);
 }

@@ -1,10 +1,8 @@
 import type { DueTimer, SessionRef, Timer, Timers } from '@apus/broker';
 import type { LocalTimers } from '@apus/door';
 import type { GatedWriter } from '@apus/store-disk';
+import { HubKind } from './storage/layout.ts';
 import type { Records } from './storage/records.ts';
-
-/** The first letter of the keys of rows that say when a lost client leaves its rooms. */
-const LEAVES = 'l';
 
 /**
  * The broker's timers. Those of sessions follow from their records when the object has lost its memory; when a lost client
@@ -35,17 +33,16 @@ export class HubTimers implements Timers {
 
   /** Sets what the stores have found, at the times that it was set for before. */
   restore(found: readonly DueTimer[], records: Records): void {
-    const rows = new Map(records.scan(LEAVES));
+    const rows = new Map(records.texts(HubKind.Leave));
     for (const { timer, dueAtMs } of found) {
-      if (timer.kind !== 'presence') void this.#timers.set(timer, dueAtMs);
-      else if (timer.session.attachment === undefined) {
-        const row = rows.get(keyOf(timer.session));
-        this.set(timer, row === undefined ? dueAtMs : Number(row.toString()));
-      }
+      if (timer.kind !== 'presence' || timer.session.attachment !== undefined) continue;
+      const row = rows.get(keyOf(timer.session));
+      this.set(timer, row === undefined ? dueAtMs : Number(row));
     }
+    this.#timers.restore(found.filter(({ timer }) => timer.kind !== 'presence'));
   }
 }
 
 function keyOf({ tenant, clientId }: SessionRef): string {
-  return `${LEAVES}${JSON.stringify([tenant, clientId])}`;
+  return `${HubKind.Leave}${JSON.stringify([tenant, clientId])}`;
 }

@@ -15,13 +15,11 @@ import {
 import { CountedUsage, type LinkTraffic } from '@apus/door';
 import type { GatedWriter } from '@apus/store-disk';
 import { USAGE_DAYS_MAX, USAGE_LOOK_MS, USAGE_ROW_MS } from './limits.ts';
+import { HubKind } from './storage/layout.ts';
 import type { Records } from './storage/records.ts';
 
-/** The first letter of the keys of rows of usage: one for each hour that is over, and tenant. */
-const USAGE = 'u';
-
 /** The row of the usage that no other row has yet. It sorts before those of hours. */
-const PRESENT_KEY = `${USAGE}!`;
+const PRESENT_KEY = `${HubKind.Usage}!`;
 
 /** Counts in the order of `USAGE_FIELDS`. */
 type SavedRow = readonly [tenant: string, hour: string, ...counts: number[]];
@@ -210,8 +208,8 @@ export class HubUsage {
 
   #trim(): void {
     const { records, writer, clock } = this.#context;
-    const oldest = `${USAGE}${usageHour(clock.now() - USAGE_DAYS_MAX * 24 * HOUR_MS)}`;
-    for (const [key] of records.scan(USAGE)) {
+    const oldest = `${HubKind.Usage}${usageHour(clock.now() - USAGE_DAYS_MAX * 24 * HOUR_MS)}`;
+    for (const [key] of records.scan(HubKind.Usage)) {
       if (key >= oldest) return;
       if (key !== PRESENT_KEY) writer.remove(key);
     }
@@ -223,14 +221,14 @@ export class HubUsage {
   }
 
   #present(): UsageNote | undefined {
-    for (const [key, value] of this.#context.records.scan(USAGE))
-      return key === PRESENT_KEY ? (JSON.parse(value.toString()) as UsageNote) : undefined;
+    for (const [key, value] of this.#context.records.texts(HubKind.Usage))
+      return key === PRESENT_KEY ? (JSON.parse(value) as UsageNote) : undefined;
     return undefined;
   }
 
   #rows(fromHour: string): SavedRow[] {
-    const rows = this.#context.records.scan(USAGE, USAGE + fromHour);
-    return Array.from(rows, ([, value]) => JSON.parse(value.toString()) as SavedRow);
+    const rows = this.#context.records.texts(HubKind.Usage, HubKind.Usage + fromHour);
+    return Array.from(rows, ([, value]) => JSON.parse(value) as SavedRow);
   }
 }
 
@@ -243,7 +241,7 @@ function jsonOf(value: unknown): Buffer {
 }
 
 function rowKey(tenant: string, hour: string): string {
-  return `${USAGE}${hour} ${tenant}`;
+  return `${HubKind.Usage}${hour} ${tenant}`;
 }
 
 /** A row of an earlier version may have fewer fields. */

@@ -22,6 +22,7 @@ import {
   meteredConnections,
   PresenceTicker,
   RateQuota,
+  UsersChanges,
 } from '@apus/door';
 import { type ComposedStores, composeStores, GatedWriter } from '@apus/store-disk';
 import { IDENTITY_QUEUES_SHARE, LocalHoldingQuota, MemoryBudget } from '@apus/store-memory';
@@ -33,12 +34,14 @@ import type { HandshakeOptions } from './handshake.ts';
 import { HubDrops } from './hub-drops.ts';
 import { HubTimers } from './hub-timers.ts';
 import { HubUsage } from './hub-usage.ts';
+import { HubUsers } from './hub-users.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
 import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
 import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
 import type { ObjectSocket, ObjectState } from './platform.ts';
-import { CONDITIONS_KEY, Records } from './storage/records.ts';
+import { HubKind } from './storage/layout.ts';
+import { Records } from './storage/records.ts';
 
 /** Queues of a tenant have half of the memory, and those of an identity their share of that, as at a node. */
 function memoryBudget({ limits, quotas }: ResolvedHub): MemoryBudget {
@@ -68,6 +71,8 @@ export class Hub {
   readonly #drops: HubDrops;
   readonly #rates: RateQuota;
   readonly #usage: HubUsage;
+  readonly #users: HubUsers;
+  readonly #usersChanges: UsersChanges;
   readonly #meter = createTrafficMeter();
   readonly #wokenAtMs: number;
   readonly #conditions: LoadedConditions;
@@ -88,10 +93,11 @@ export class Hub {
   ) {
     this.#state = state;
     this.#conditions = conditions;
-    this.#resolved = resolveHub(options);
+    const records = new Records(state.storage);
+    this.#users = new HubUsers(records);
+    this.#resolved = resolveHub(options, this.#users);
     const { limits, log, streams } = this.#resolved;
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
-    const records = new Records(state.storage);
     this.#links = new HubLinks(records, {
       limits,
       settle: () => this.#schedule(),
@@ -121,6 +127,8 @@ export class Hub {
     this.#timers = new HubTimers(local, this.#writer);
     this.#drops = new HubDrops({ clock: this.#alarm, writer: this.#writer, quietMs: limits.quietMs });
     this.#drops.read(records, this.stores);
+    const { authorizer } = this.#resolved.access;
+    this.#usersChanges = new UsersChanges(this.stores.sessions, authorizer, this.#alarm, log);
     this.broker = meteredBroker(createBroker(this.#ports(memory), this.#resolved.broker), this.#meter);
     if (this.stores.lastMessageId !== undefined) this.broker.messageClock.observe(this.stores.lastMessageId);
     this.#keepAlive = new KeepAlive({
@@ -204,6 +212,7 @@ export class Hub {
       drops: this.#drops,
       delays: this.#delays,
       bans: this.#bans,
+      changedRights: this.#usersChanges,
       deliveryQuota: this.#rates,
       holdingQuota: new LocalHoldingQuota({
         ...{ quotas, quotasHere: quotas, holdings: sessions.holdings },
@@ -224,7 +233,7 @@ export class Hub {
     return {
       fits: (where, message) => conditions.fits(where, message),
       check: (where) => {
-        if (!isNoted) this.#writer.put(CONDITIONS_KEY, new Uint8Array());
+        if (!isNoted) this.#writer.put(HubKind.Conditions, new Uint8Array());
         isNoted = true;
         return conditions.check(where);
       },
@@ -251,6 +260,7 @@ export class Hub {
       planOf: () => undefined,
       uptimeMs: () => clock.now() - this.#wokenAtMs,
       usage: (question) => this.#usage.report(question),
+      users: () => this.#users.table((owned, names) => this.#usersChanges.apply(broker, owned, names)),
       published: (tenant, payload) => {
         this.#usage.add(tenant, { messagesIn: 1, bytesIn: payload.length });
         this.#links.carryUsage();

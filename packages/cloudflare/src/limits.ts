@@ -7,9 +7,9 @@ export const SAVES_AT_ONCE_MAX = 5_000;
 /** A row has at most 2 MB, key and value together. A larger value takes several. */
 export const ROW_BYTES_MAX = 1_000_000;
 
-/** Rows that are read at a time: at first, and later where they are small. Of either 32 MB at most. */
-export const SCANNED_ROWS_MIN = 32;
-export const SCANNED_ROWS_MAX = 512;
+/** Rows that are read at a time, of any size and of sessions and filters. Of either 32 MB at most. */
+export const SCANNED_ROWS = 32;
+export const SCANNED_SMALL_ROWS = 512;
 
 /** A timer that is due within this time keeps the object awake, as it is more exact than an alarm. */
 export const AWAKE_MS_MAX = 1_000;
@@ -65,3 +65,7 @@ export const USAGE_LOOK_MS = 1_000;
 
 /** Rows of usage are kept for so long: 9,600 of a tenant, some 100 bytes each. */
 export const USAGE_DAYS_MAX = 400;
+
+/** Users that operators add to a hub, and the bytes of their entries: a hub that lists them has them all in memory. */
+export const USERS_MAX = 10_000;
+export const USERS_BYTES_MAX = 4 * 1024 * 1024;

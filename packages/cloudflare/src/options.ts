@@ -20,6 +20,7 @@ import type { IdentityConfiguration } from '@apus/identity';
 import { type Access, openAccess } from './access.ts';
 import { awakeScheduler } from './alarm-clock.ts';
 import { consoleLog } from './console-log.ts';
+import type { HubUsers } from './hub-users.ts';
 import {
   ATTACHMENT_BYTES_MAX,
   EVENTS_PER_SECOND_MAX,
@@ -94,7 +95,7 @@ export interface ResolvedHub {
   readonly log: SparingLog;
 }
 
-export function resolveHub(options: HubOptions): ResolvedHub {
+export function resolveHub(options: HubOptions, users: HubUsers): ResolvedHub {
   const limits = withDefaults(DEFAULT_LIMITS, options);
   const { streams, presenceGraceSeconds, connectionsMax = SOCKETS_MAX } = options;
   const log = new SparingLog(options.log ?? consoleLog, awakeScheduler);
@@ -110,7 +111,7 @@ export function resolveHub(options: HubOptions): ResolvedHub {
     limits: { ...withDefaults(DEFAULT_HUB_LIMITS, options), maximumPacketSize: limits.maximumPacketSize },
     streams: streams === undefined || streams.length === 0 ? undefined : readStreams(streams, 'streams'),
     quotas: withQuotas(quotasOf({ ...limits, connectionsMax }), options.quotas),
-    access: openAccess(options, awakeScheduler, log),
+    access: openAccess(options, awakeScheduler, log, users),
     allowedOrigins: options.allowedOrigins ?? 'any',
     log,
   };

@@ -2,6 +2,8 @@
 
 export interface SqlCursor extends Iterable<Readonly<Record<string, unknown>>> {
   toArray(): Readonly<Record<string, unknown>>[];
+  /** Rows as lists of values. */
+  raw(): { toArray(): (readonly unknown[])[] };
 }
 
 export interface ObjectStorage {

@@ -199,6 +199,7 @@ it('makes an address wait that guesses keys, and no other [SEC-COST-2]', async (
 
 it.each([
   [{ CONFIGURATION: '{"unknown": 1}' }, 'CONFIGURATION has no field "unknown".'],
+  [{ CONFIGURATION: '{"topics": {}}' }, 'CONFIGURATION: a hub checks no payloads against schemas'],
   [{ CONFIGURATION: '[]' }, 'CONFIGURATION is no JSON object.'],
   [
     { CONFIGURATION: '{"tenants": ["a b"]}' },

@@ -3,6 +3,7 @@ import mqttPacket from 'mqtt-packet';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Hub } from '../src/index.ts';
 import { USAGE_DAYS_MAX, USAGE_ROW_MS } from '../src/limits.ts';
+import { type SocketNote, unpackLink } from '../src/storage/saved-link.ts';
 import { SimulatedObject, SimulatedSocket } from './object/simulated-object.ts';
 
 /** A quarter of an hour before an hour is over. */
@@ -155,4 +156,31 @@ it('forgets usage that is older than its limit', async () => {
   }
   const lines = await usageOf(hubOf(object), '&by=day');
   expect(lines.map(({ messagesIn }) => messagesIn)).toEqual([1, 1]);
+});
+
+/** The numbers of the notes that sockets carry. */
+function carried(sockets: readonly SimulatedSocket[]): readonly number[] {
+  return sockets.flatMap((socket) => {
+    const { link } = socket.deserializeAttachment() as SocketNote;
+    return link === undefined ? [] : (unpackLink(link).usage?.[0] ?? []);
+  });
+}
+
+it('has one of the sockets that it saves together carry the usage, and another one when that has gone', async () => {
+  const object = new SimulatedObject();
+  const hub = hubOf(object);
+  const clients = [];
+  for (const clientId of ['a', 'b', 'c']) clients.push(await connected(object, hub, clientId));
+  const sockets = clients.map(({ socket }) => socket);
+  const [publisher, ...others] = sockets as [SimulatedSocket, ...SimulatedSocket[]];
+  const subscribe = bytesOf({ cmd: 'subscribe', messageId: 2, subscriptions: [{ topic: 't', qos: 1 }] });
+  for (const other of others) await send(hub, other, subscribe);
+  await send(hub, publisher, publishOf(1));
+  expect(carried(sockets)).toHaveLength(1);
+  const [carrier = publisher] = sockets.filter((socket) => carried([socket]).length > 0);
+  carrier.readyState = 3;
+  hub.closed(carrier, 'gone');
+  await settled();
+  const [total] = await usageOf(hubOf(object));
+  expect(total).toMatchObject({ messagesIn: 1, messagesOutQos1: 2 });
 });

@@ -61,7 +61,6 @@ class Network {
     for (const packet of client.outbound.splice(0)) socket.send(encodePacket(packet, 5));
   }
 
-  /** Of the hub. */
   async ask(what: string, request: RequestInit = {}): Promise<void> {
     await fetch(`http://127.0.0.1:${this.workerd?.port}/hub/${what}`, request);
   }

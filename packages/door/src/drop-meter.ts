@@ -43,7 +43,6 @@ export interface SavedDrops {
   readonly untold: DropCounts;
 }
 
-/** What a session has missed. */
 export interface SessionMisses {
   readonly tenant: string;
   readonly clientId: string;

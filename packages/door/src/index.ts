@@ -14,7 +14,7 @@ export { slowest } from './api/clients.ts';
 export { heldFacts } from './api/facts.ts';
 export { emqxSamples, type FigureSources, metricsOf, statsOf } from './api/metrics.ts';
 export { pageAnswer, pagingOf, sliceOf } from './api/paging.ts';
-export type { ApiSources, ListedStores, PresentMember } from './api/sources.ts';
+export type { ApiSources, ListedStores } from './api/sources.ts';
 export { BanKeeper, type BanKeeperOptions } from './ban-keeper.ts';
 export { LoadedConditions } from './conditions.ts';
 export { LocalDelayedMessages } from './delayed/delayed-messages.ts';
@@ -31,16 +31,9 @@ export {
 export { installed, MissingPackageError } from './installed.ts';
 export { CloseCode } from './links/close-code.ts';
 export { Inbound } from './links/inbound.ts';
-export { type BufferedLink, LinkConnections, type LocalClients } from './links/link-connections.ts';
+export { type BufferedLink, LinkConnections } from './links/link-connections.ts';
 export { type TurnHandlers, Turns } from './links/turns.ts';
-export type { PreparedPublish } from './packets/prepared-publish.ts';
-export { PublishVariants } from './packets/publish-variants.ts';
-export {
-  type AliasMemory,
-  ClientTopicAliases,
-  TopicAliases,
-  type TopicForm,
-} from './packets/topic-aliases.ts';
+export { type AliasMemory, ClientTopicAliases, TopicAliases } from './packets/topic-aliases.ts';
 export {
   type Authenticate,
   byKeys,
@@ -49,12 +42,7 @@ export {
   TENANT_HEADER,
   unauthorized,
 } from './publish/callers.ts';
-export {
-  BULK_PATH,
-  CLOCK_HEADER,
-  createPublishEndpoint,
-  PUBLISH_PATH,
-} from './publish/endpoint.ts';
+export { BULK_PATH, createPublishEndpoint, PUBLISH_PATH } from './publish/endpoint.ts';
 export {
   CALLER_RATE,
   ENVIRONMENT_RATE,
@@ -87,3 +75,4 @@ export {
   type TrafficMeter,
 } from './traffic-meter.ts';
 export { CountedUsage, type LinkTraffic, takeUsage, type Used } from './usage/link-usage.ts';
+export { type OwnedUsers, UsersChanges } from './users-changes.ts';

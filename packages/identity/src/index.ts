@@ -1,24 +1,15 @@
 export { addressGroup, ipOf } from './address-group.ts';
-export type { Answer, ChainAuthenticator, NotMine, Shown } from './answer.ts';
+export type { Answer } from './answer.ts';
 export {
   type ApiKey,
   findApiKey,
   KEY_LENGTH_MIN,
-  KEYS_MAX,
   nameOfKey,
   parseApiKeys,
-  type ShownKey,
   shownKey,
 } from './api-keys/api-key.ts';
 export { type ApiKeySource, FixedApiKeys, StoredApiKeys } from './api-keys/api-key-source.ts';
-export {
-  type BanEntry,
-  type BanEntryContext,
-  BanEntryError,
-  banEntryOf,
-  readBan,
-  readBanName,
-} from './bans/ban-entry.ts';
+export { type BanEntry, BanEntryError, banEntryOf, readBan, readBanName } from './bans/ban-entry.ts';
 export { peerHostOf } from './bans/peer-host.ts';
 export { Chain } from './chain.ts';
 export { changeUsersFile, usersInFile } from './change-users-file.ts';
@@ -37,7 +28,7 @@ export type { IamConfiguration } from './configuration/iam.ts';
 export type { ChainContext, HookContext, UsersOwner } from './configuration/kind.ts';
 export { ConfigurationError } from './configuration-error.ts';
 export { Crowd } from './crowd.ts';
-export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+export { FairQueue } from './fair-queue.ts';
 export { type ForeignHash, isForeignDigest } from './foreign-hash.ts';
 export { GuessLimiter } from './guess-limiter.ts';
 export { handshakeAuthenticator } from './handshake-identity.ts';
@@ -45,69 +36,40 @@ export {
   type HandshakeRefused,
   type HandshakeRequest,
   Handshakes,
-  type HandshakesOptions,
   type HandshakeTaken,
-  tokenOf,
 } from './handshakes.ts';
 export * from './hook/index.ts';
-export { type DefaultRules, type IdentityDefaults, identityOf, type TokenClaims } from './jwt/claims.ts';
-export { JwtAuthenticator, type JwtAuthenticatorOptions } from './jwt/jwt-authenticator.ts';
-export { FixedKeys, type KeyRing } from './jwt/key-ring.ts';
-export { remoteKeySet } from './jwt/key-set.ts';
+export { JwtAuthenticator } from './jwt/jwt-authenticator.ts';
+export { FixedKeys } from './jwt/key-ring.ts';
 export { type MintOptions, mintToken } from './jwt/mint-token.ts';
 export { finishRotation, kidOf, type Rotation, rotateSecrets } from './jwt/rotate-secrets.ts';
-export {
-  parseSigningSecrets,
-  SECRETS_MAX,
-  type SigningSecret,
-  secretKeys,
-  storedSecrets,
-} from './jwt/signing-secrets.ts';
-export { jwkKey, pemKey, secretKey, type VerificationKey } from './jwt/verification-key.ts';
-export { LeakyCounts, type LeakyCountsOptions } from './leaky-counts.ts';
-export {
-  hashPassword,
-  isPassword,
-  type PasswordHash,
-  parsePasswordHash,
-  wrapForeignHash,
-} from './password-hash.ts';
+export { parseSigningSecrets, type SigningSecret, secretKeys, storedSecrets } from './jwt/signing-secrets.ts';
+export { secretKey } from './jwt/verification-key.ts';
+export { LeakyCounts } from './leaky-counts.ts';
+export { hashPassword, isPassword, parsePasswordHash, wrapForeignHash } from './password-hash.ts';
 export { readClientIds } from './read-client-ids.ts';
-export { Refreshed, SourceUnavailable } from './refreshed.ts';
+export { Refreshed } from './refreshed.ts';
 export { readIfThere, replaceFile } from './replace-file.ts';
 export * from './rules/limits.ts';
-export { type RuleSources, readRules } from './rules/read-rules.ts';
-export { type ReadUser, StoredUsers } from './stored-users.ts';
+export { readRules } from './rules/read-rules.ts';
+export type { ReadUser } from './stored-users.ts';
 export { DEFAULT_TENANT, isTenant } from './tenant.ts';
-export {
-  type KnownTenant,
-  KnownTenants,
-  type KnownTenantsOptions,
-  type ReadTenant,
-  TENANT_FRESH_MS,
-} from './tenants/known-tenants.ts';
+export { KnownTenants, type ReadTenant } from './tenants/known-tenants.ts';
 export {
   parseTenant,
   readTenantEntry,
   TENANT_KEYS_MAX,
   TENANT_STATES,
   type TenantEntry,
-  type TenantProvider,
-  type TenantState,
 } from './tenants/tenant-entry.ts';
 export {
   type TenantClients,
   TenantRegister,
-  type TenantRegisterOptions,
   type TenantStore,
   type TenantsPage,
 } from './tenants/tenant-register.ts';
 export { type TokenCheck, tokenMethods } from './token-methods.ts';
-export {
-  PASSWORD_BYTES_MAX,
-  UsersAuthenticator,
-  type UsersAuthenticatorOptions,
-} from './users-authenticator.ts';
+export { PASSWORD_BYTES_MAX, UsersAuthenticator } from './users-authenticator.ts';
 export {
   parseUsers,
   readUsersFile,
@@ -116,4 +78,4 @@ export {
   type UserLookup,
   type Users,
 } from './users-file.ts';
-export { type Scheduler, WatchedUsersFile, type WatchOptions } from './watched-users-file.ts';
+export { WatchedUsersFile } from './watched-users-file.ts';

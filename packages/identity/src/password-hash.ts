@@ -35,6 +35,12 @@ export async function wrapForeignHash(key: Uint8Array, hash: ForeignHash): Promi
   return `${await hashPassword(key)}:${formatForeignHash(hash)}`;
 }
 
+/** The hash of no password, which takes as long to check as any other: for users that do not exist. */
+export function hashOfNothing(): PasswordHash {
+  const parameters = { cost: COST, blockSize: BLOCK_SIZE, parallelism: PARALLELISM };
+  return { ...parameters, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
+}
+
 /** Undefined if the text is no hash of Apus. */
 export function parsePasswordHash(text: string): PasswordHash | undefined {
   const match = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,2}):([\w-]{8,}):([\w-]{16,})(?::(.+))?$/.exec(text);

@@ -5,7 +5,7 @@ import { ReasonCode } from '@apus/mqtt';
 import { addressGroup } from './address-group.ts';
 import { FairQueue } from './fair-queue.ts';
 import { GuessLimiter } from './guess-limiter.ts';
-import { hashPassword, isPassword, type PasswordHash, parsePasswordHash } from './password-hash.ts';
+import { hashOfNothing, isPassword, type PasswordHash } from './password-hash.ts';
 import { USER_NAME_LENGTH_MAX, type User, type UserLookup } from './users-file.ts';
 
 const NO_CREDENTIALS: Refusal = {
@@ -60,15 +60,14 @@ export class UsersAuthenticator implements Authenticator {
    */
   readonly #known = new WeakMap<PasswordHash, Buffer>();
   readonly #key = randomBytes(32);
-  /** The hash for users that do not exist, so that the time of an answer does not tell which users do. */
-  readonly #absentUserHash: Promise<PasswordHash | undefined>;
+  /** For users that do not exist, so that the time of an answer does not tell which users do. */
+  readonly #absentUserHash = hashOfNothing();
 
   constructor(options: UsersAuthenticatorOptions) {
     this.#users = options.users;
     this.#tenant = options.tenant;
     this.#limiter = options.limiter ?? new GuessLimiter(options.clock);
     this.#isPassword = options.isPassword ?? isPassword;
-    this.#absentUserHash = hashPassword(randomBytes(16)).then(parsePasswordHash);
   }
 
   authenticate({ username, password, peer }: Credentials): Identity | Refusal | Promise<Identity | Refusal> {
@@ -98,8 +97,8 @@ export class UsersAuthenticator implements Authenticator {
   }
 
   async #hash({ username, password, address }: Guess): Promise<Identity | Refusal> {
-    const hash = this.#users.get(username)?.password ?? (await this.#absentUserHash);
-    const isRight = hash !== undefined && (await this.#isPassword(password, hash));
+    const hash = this.#users.get(username)?.password ?? this.#absentUserHash;
+    const isRight = await this.#isPassword(password, hash);
     // The users file may have been read again meanwhile.
     const user = this.#users.get(username);
     if (!isRight || user === undefined || user.password !== hash) return this.#wrong(username, address);

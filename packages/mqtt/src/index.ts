@@ -1,20 +1,14 @@
 export { covers } from './covers.ts';
 export { decodePacket } from './decode-packet.ts';
-export { type DecoderOptions, PacketDecoder } from './decoder.ts';
+export { PacketDecoder } from './decoder.ts';
 export { encodePacket } from './encoder.ts';
 export { FilterTree } from './filter-tree.ts';
 export type { Role } from './fixed-header.ts';
-export { Framer, type FramerOptions, packetLength } from './framer.ts';
 export { intersects } from './intersects.ts';
 export * from './limits.ts';
 export type * from './packets.ts';
 export { type EncodedPublish, encodePublish, publishLength, withPacketId } from './publish-encoder.ts';
-export {
-  fromConnackReturnCode,
-  isReasonCodeAllowed,
-  reasonCodesOf,
-  toConnackReturnCode,
-} from './reason-code-tables.ts';
+export { fromConnackReturnCode, reasonCodesOf, toConnackReturnCode } from './reason-code-tables.ts';
 export { isFailure, isPassing, ReasonCode, reasonCodeName } from './reason-codes.ts';
 export { filterForShape, shapeOf } from './shape.ts';
 export {

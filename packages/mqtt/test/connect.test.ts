@@ -62,32 +62,13 @@ describe('the protocol of a CONNECT', () => {
 });
 
 describe('the flags of a CONNECT', () => {
-  it('[MQTT-3.1.2-3] [MQTT3-3.1.2-3] keep the reserved one 0', () => {
-    refuses(MALFORMED, connect(5, 0b0000_0011, text('c')));
-    refuses(MALFORMED, connect(4, 0b0000_0011, text('c')));
-  });
-
-  it('[MQTT-3.1.2-11] have no will QoS without a will', () => {
-    refuses(MALFORMED, connect(5, 0b0000_1010, text('c')));
-  });
-
   it('[MQTT-3.1.2-12] have no will QoS 3', () => {
     refuses(MALFORMED, connect(5, 0b0001_1110, text('c'), NO_PROPERTIES, text('t'), binary([])));
-  });
-
-  it('[MQTT-3.1.2-13] have no will retain without a will', () => {
-    refuses(MALFORMED, connect(5, 0b0010_0010, text('c')));
   });
 
   it('[MQTT3-3.1.2-22] have a password only with a user name, until MQTT 5.0', () => {
     refuses(MALFORMED, connect(4, 0b0100_0010, text('c'), binary([1])), 4);
     takes(connect(5, 0b0100_0010, text('c'), binary([1])));
-  });
-
-  it('[MQTT-3.1.2-9] [MQTT-3.1.2-17] [MQTT-3.1.2-19] say which fields follow, and each must', () => {
-    refuses(MALFORMED, connect(5, 0b0000_0110, text('c')));
-    refuses(MALFORMED, connect(5, 0b1000_0010, text('c')));
-    refuses(MALFORMED, connect(5, 0b0100_0010, text('c')));
   });
 
   it('[MQTT-3.1.2-16] [MQTT-3.1.2-18] say which fields follow, and no other may', () => {
@@ -97,10 +78,6 @@ describe('the flags of a CONNECT', () => {
 });
 
 describe('the client identifier', () => {
-  it('[MQTT-3.1.3-3] is always there', () => {
-    refuses(MALFORMED, connect(5, 0b10));
-  });
-
   it('[MQTT-3.1.3-4] is well-formed UTF-8', () => {
     refuses(MALFORMED, connect(5, 0b10, binary([0xc0, 0x80])));
   });
@@ -126,14 +103,6 @@ describe('the client identifier', () => {
 });
 
 describe('the Will', () => {
-  it('[MQTT-3.1.3-11] has a topic in well-formed UTF-8', () => {
-    refuses(MALFORMED, connect(5, 0b110, text('c'), NO_PROPERTIES, binary([0xff]), binary([])));
-  });
-
-  it.each(['', '+', 'a/#', 'a+'])('has a topic name: not %j', (topic) => {
-    refuses(0x90, connectWithWill([], topic));
-  });
-
   it('has a response topic without wildcards', () => {
     takes(connectWithWill([0x08, text('a')], 't'));
     refuses(PROTOCOL_ERROR, connectWithWill([0x08, text('a/+')], 't'));
@@ -154,16 +123,6 @@ describe('the properties of a CONNECT', () => {
     refuses(PROTOCOL_ERROR, connectWithProperties(0x19, 2)); // request response information
     refuses(PROTOCOL_ERROR, connectWithProperties(0x17, 2)); // request problem information
     takes(connectWithProperties([0x21, 0, 1], [0x27, 0, 0, 0, 1], [0x19, 0], [0x17, 1], [0x22, 0, 0]));
-  });
-
-  it('have authentication data only with a method', () => {
-    refuses(PROTOCOL_ERROR, connectWithProperties(0x16, binary([1])));
-    takes(connectWithProperties([0x15, text('m')], [0x16, binary([1])]));
-  });
-
-  it('appear once', () => {
-    refuses(PROTOCOL_ERROR, connectWithProperties([0x11, 0, 0, 0, 1], [0x11, 0, 0, 0, 1]));
-    refuses(PROTOCOL_ERROR, connectWithProperties([0x15, text('')], [0x15, text('')]));
   });
 });
 

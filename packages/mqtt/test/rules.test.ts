@@ -42,12 +42,6 @@ describe('strings', () => {
     expect(takes(connect)).toMatchObject({ clientId: '\ufeffc' });
   });
 
-  it('[MQTT-1.5.7-1] are well-formed in both halves of a pair', () => {
-    refuses(MALFORMED, publish('t', [0x26, binary([0xff]), text('v')]));
-    refuses(MALFORMED, publish('t', [0x26, text('k'), binary([0xff])]));
-    refuses(MALFORMED, publish('t', [0x26, text('k'), binary([0])]));
-  });
-
   it('may take 65,535 bytes', () => {
     const topic = 'ä'.repeat(32_767);
     expect(takes(publish(topic))).toMatchObject({ topic });
@@ -59,35 +53,6 @@ describe('properties', () => {
     refuses(MALFORMED, packet(0x30, [text('t'), 0x80, 0x00]));
     refuses(MALFORMED, packet(0x82, [0, 1, [3, 0x0b, 0x81, 0x00], text('a'), 0]));
     refuses(MALFORMED, packet(0x30, [text('t'), 0x80, 0x80, 0x80, 0x80, 0x01]));
-  });
-
-  it('fit into their section, and the section into its packet', () => {
-    refuses(MALFORMED, packet(0x30, [text('t'), 1]));
-    refuses(MALFORMED, packet(0x30, [text('t'), 2, 0x03, text('type')]));
-    refuses(MALFORMED, packet(0x30, [text('t'), 1, 0x01, 1]));
-    refuses(MALFORMED, publish('t', [0x02, 0, 0]));
-  });
-
-  it('are known', () => {
-    for (const identifier of [0x00, 0x04, 0x2b, 0x7f, 0x80, 0xff]) {
-      refuses(MALFORMED, publish('t', [identifier, 0]));
-    }
-  });
-
-  it('belong to their packet', () => {
-    refuses(MALFORMED, publish('t', [0x11, 0, 0, 0, 1])); // session expiry interval
-    refuses(MALFORMED, publish('t', [0x1f, text('because')])); // reason string
-    refuses(MALFORMED, packet(0x82, [0, 1, section([0x23, 0, 1]), text('a'), 0])); // topic alias
-    refuses(MALFORMED, packet(0xa2, [0, 1, section([0x0b, 1]), text('a')])); // subscription identifier
-    refuses(MALFORMED, packet(0x40, [0, 1, 0, section([0x02, 0, 0, 0, 1])])); // message expiry interval
-  });
-
-  it('appear once, but for user properties', () => {
-    refuses(PROTOCOL_ERROR, publish('t', [0x01, 0, 0x01, 0]));
-    refuses(PROTOCOL_ERROR, publish('t', [0x03, text(''), 0x03, text('')]));
-    refuses(PROTOCOL_ERROR, publish('t', [0x23, 0, 1, 0x23, 0, 1]));
-    refuses(PROTOCOL_ERROR, packet(0x82, [0, 1, section([0x0b, 1, 0x0b, 2]), text('a'), 0]));
-    takes(publish('t', [0x26, text('k'), text('v'), 0x26, text('k'), text('v')]));
   });
 
   it('are in range', () => {
@@ -144,43 +109,6 @@ describe('packet identifiers', () => {
 });
 
 describe('PUBLISH', () => {
-  it('[MQTT-3.3.2-1] has a topic name in well-formed UTF-8, first', () => {
-    refuses(MALFORMED, packet(0x30, [binary([0xff]), 0]));
-    refuses(MALFORMED, packet(0x30, [0]));
-    refuses(MALFORMED, packet(0x30, []));
-  });
-
-  it('[MQTT-3.3.2-2] [MQTT-4.7.0-1] has no wildcards in its topic name', () => {
-    for (const topic of ['#', '+', 'a/+/b', 'a/b#', 'a+']) {
-      refuses(0x90, publish(topic));
-      refuses(MALFORMED, packet(0x30, text(topic)), 4);
-    }
-  });
-
-  it('[MQTT-4.7.3-1] has an empty topic name only with a topic alias', () => {
-    takes(publish('', [0x23, 0, 1]));
-    refuses(PROTOCOL_ERROR, publish(''));
-    refuses(MALFORMED, packet(0x30, text('')), 4);
-  });
-
-  it('[MQTT-3.3.2-8] has no topic alias 0', () => {
-    refuses(0x94, publish('t', [0x23, 0, 0]));
-  });
-
-  it('[MQTT-3.3.2-13] has a response topic in well-formed UTF-8', () => {
-    refuses(MALFORMED, publish('t', [0x08, binary([0xff])]));
-    refuses(PROTOCOL_ERROR, publish('t', [0x08, text('')]));
-  });
-
-  it('[MQTT-3.3.2-14] has no wildcards in its response topic', () => {
-    refuses(PROTOCOL_ERROR, publish('t', [0x08, text('a/#')]));
-    refuses(PROTOCOL_ERROR, publish('t', [0x08, text('+')]));
-  });
-
-  it('[MQTT-3.3.2-19] has a content type in well-formed UTF-8', () => {
-    refuses(MALFORMED, publish('t', [0x03, binary([0xff])]));
-  });
-
   it('[MQTT-3.3.4-6] has no subscription identifier from a client', () => {
     const bytes = publish('t', [0x0b, 1]);
     refuses(PROTOCOL_ERROR, bytes);
@@ -193,37 +121,11 @@ describe('PUBLISH', () => {
 });
 
 describe('SUBSCRIBE and UNSUBSCRIBE', () => {
-  it('[MQTT-3.8.3-1] [MQTT-3.10.3-1] have filters in well-formed UTF-8', () => {
-    refuses(MALFORMED, packet(0x82, [0, 1, 0, binary([0xff]), 0]));
-    refuses(MALFORMED, packet(0xa2, [0, 1, 0, binary([0xff])]));
-  });
-
-  it('[MQTT-3.8.3-2] [MQTT-3.10.3-2] have at least one filter', () => {
-    refuses(PROTOCOL_ERROR, packet(0x82, [0, 1, 0]));
-    refuses(PROTOCOL_ERROR, packet(0x82, [0, 1]), 4);
-    refuses(PROTOCOL_ERROR, packet(0xa2, [0, 1, 0]));
-    refuses(PROTOCOL_ERROR, packet(0xa2, [0, 1]), 4);
-  });
-
-  it('have options with every filter', () => {
-    refuses(MALFORMED, packet(0x82, [0, 1, 0, text('a'), 0, text('b')]));
-  });
-
-  it('[MQTT-3.8.3-5] have no reserved bits in their options', () => {
-    refuses(MALFORMED, subscribe(0b0100_0000));
-    refuses(MALFORMED, subscribe(0b1000_0000));
-  });
-
   it('[MQTT3-3.8.3-4] have nothing but the QoS, and no QoS 3, in the options of MQTT 3.1.1', () => {
     for (let options = 0; options < 256; options += 1) {
       if (options <= 2) takes(subscribe(options, 4), 4);
       else refuses(MALFORMED, subscribe(options, 4), 4);
     }
-  });
-
-  it('have no QoS 3 and no Retain Handling 3', () => {
-    refuses(PROTOCOL_ERROR, subscribe(0b0000_0011));
-    refuses(PROTOCOL_ERROR, subscribe(0b0011_0000));
   });
 });
 

@@ -26,6 +26,7 @@ import {
   tracedBroker,
   tracedConnections,
   tracedSubscriptions,
+  UsersChanges,
 } from '@apus/door';
 import { LocalHoldingQuota } from '@apus/store-memory';
 import type { Access } from './auth/access.ts';
@@ -39,7 +40,6 @@ import type { ResolvedOptions } from './options.ts';
 import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
 import { SharedDelayedMessages } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
-import { UsersChanges } from './users-changes.ts';
 
 /** How the broker reaches clients, bridges and other processes. */
 export interface Outward {
@@ -98,7 +98,7 @@ export async function composeBroker(composition: CompositionOptions): Promise<Co
   const connections = watch.connections(doors);
   const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
-  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
+  timers.restore(opened.dueTimers);
   return { broker, connections, timers, ticker, delays, gateway, usersChanges, conditions };
 }
 

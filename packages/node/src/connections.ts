@@ -4,7 +4,6 @@ import { LinkConnections } from '@apus/door';
 /** The prefix that tells connections of a node from those of the gateway, which end with `=`. */
 export const CONNECTION_ID_PREFIX = 'node-';
 
-/** The connections of this process. */
 export class NodeConnections extends LinkConnections {
   /** Whether it is, or was, a connection of this process. */
   owns(connectionId: ConnectionId): boolean {

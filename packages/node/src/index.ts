@@ -1,13 +1,12 @@
 export { NODE_NAME } from '@apus/api';
-export type { ApiAnswer, SharedRates, Spending } from '@apus/door';
+export type { ApiAnswer } from '@apus/door';
 export { type Scheduler, systemScheduler } from '@apus/door';
-export { type ChainAccess, openChain } from './auth/access.ts';
+export { openChain } from './auth/access.ts';
 export type {
   Backlog,
   BacklogCounts,
   BacklogRoom,
   BridgesContext,
-  BridgesPart,
   DeadLetter,
   DeadLetters,
   LocalSession,
@@ -29,27 +28,26 @@ export type {
   OpenCluster,
   PeerRequest,
 } from './cluster.ts';
-export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
+export type { GatewayContext, GatewayDoor } from './gateway.ts';
 export { DEFAULT_NODE_LIMITS, NODE_LIMIT_RANGES, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';
-export type { CertificateFiles, ClientAuthorities } from './listening/certificates.ts';
+export type { CertificateFiles } from './listening/certificates.ts';
 export { type ListenAddress, parseListenAddress } from './listening/listen-address.ts';
 export {
   LOG_FORMATS,
   LOG_LEVELS,
   type LogEntry,
-  type LogFormat,
   type LogLevel,
   type LogSink,
   NodeLog,
   stderrSink,
 } from './log.ts';
-export type { AllowedOrigins, NodeOptions } from './options.ts';
+export type { NodeOptions } from './options.ts';
 export { Places, type PlacesOptions } from './places.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';
-export type { DocumentedServer, NodeTopics } from './topics.ts';
+export type { NodeTopics } from './topics.ts';
 export type { TracesOptions } from './traces.ts';
-export type { ForwardedWire, Wire } from './transport.ts';
+export type { ForwardedWire } from './transport.ts';
 export { USAGE_INTERVAL_SECONDS } from './usage/node-usage.ts';
 export type { UsageJournal } from './usage/usage-journal.ts';

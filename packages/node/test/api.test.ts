@@ -3,14 +3,12 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PATIENCE_MS } from '../../../test/support/patience.ts';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { StartError, startNode } from '../src/index.ts';
 import { call } from './support/call-api.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
-const PATIENT = { timeout: PATIENCE_MS };
 
 /** `fetch` does not let its caller choose the Host. */
 function statusWithHost(port: number, host: string): Promise<number | undefined> {
@@ -114,22 +112,6 @@ describe('clients', () => {
     });
     expect(body).toHaveProperty('recv_oct', expect.any(Number));
     expect(body).toHaveProperty('send_oct', expect.any(Number));
-  });
-
-  test('are disconnected with 0x98, and keep their session', async () => {
-    const node = await nodeForTest();
-    const { client } = await RawClient.connect(node.url, {
-      clientId: 'to/be ended',
-      properties: { sessionExpiryInterval: 60 },
-    });
-    const path = `/clients/${encodeURIComponent('to/be ended')}`;
-    expect(await call(node.httpUrl, path, 'DELETE')).toEqual({ status: 204, body: undefined });
-    expect((await client.expect('disconnect')).reasonCode).toBe(0x98);
-    await client.expectClose();
-    await expect
-      .poll(async () => (await call(node.httpUrl, path)).body, PATIENT)
-      .toMatchObject({ connected: false });
-    expect((await call(node.httpUrl, path, 'DELETE')).status).toBe(404);
   });
 });
 

@@ -50,25 +50,6 @@ describe('/api/v5/banned, as EMQX has it', () => {
     expect((await call(httpUrl, '', 'DELETE')).status).toBe(204);
     expect((await call(httpUrl, '')).body.data).toEqual([]);
   });
-
-  test.each([
-    ['what is no JSON', '', 'POST', '{', 400, 'BAD_REQUEST'],
-    ['an unknown kind', '', 'POST', { as: 'clientid_re', who: 'a' }, 400, 'BAD_REQUEST'],
-    ['too much', '', 'POST', `"${'x'.repeat(20_000)}"`, 400, 'BAD_REQUEST'],
-    ['a ban that is there', '', 'POST', { as: 'clientid', who: 'there' }, 400, 'ALREADY_EXISTS'],
-    ['one that is not there', '/clientid/gone', 'DELETE', undefined, 404, 'NOT_FOUND'],
-    ['one of an unknown kind', '/nobody/gone', 'DELETE', undefined, 400, 'BAD_REQUEST'],
-  ])('answers %s with a sentence', async (_what, path, method, body, status, code) => {
-    const { httpUrl } = await nodeForTest();
-    await call(httpUrl, '', 'POST', { as: 'clientid', who: 'there' });
-    const answer = await call(httpUrl, path, method, body);
-    expect(answer).toMatchObject({ status, body: { code, message: expect.stringMatching(/\w \w/) } });
-  });
-
-  test('is for the operator alone', async () => {
-    const { port } = await nodeForTest({ host: '0.0.0.0', allowAnonymous: true });
-    expect((await call(`http://127.0.0.1:${port}`, '')).status).toBe(403);
-  });
 });
 
 describe('a ban of a node with a data directory', () => {

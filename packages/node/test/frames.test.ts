@@ -6,22 +6,7 @@ import { RawClient } from '../../../test/support/raw-client.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
 
-test('a text frame closes the WebSocket with 1003 [MQTT-6.0.0-1]', async () => {
-  const node = await nodeForTest();
-  const { client } = await RawClient.connect(node.url);
-  client.sendText('hello');
-  expect(await client.expectClose()).toBe(1003);
-});
-
 describe('packets in frames [MQTT-6.0.0-2]', () => {
-  test('a byte in each frame', async () => {
-    const node = await nodeForTest();
-    const { client } = await RawClient.connect(node.url);
-    for (const byte of Buffer.from('c000c000', 'hex')) client.sendBytes(Buffer.of(byte));
-    await client.expect('pingresp');
-    await client.expect('pingresp');
-  });
-
   test('thousands of packets in one frame are answered, and another client is served meanwhile', async () => {
     const node = await nodeForTest();
     const { client } = await RawClient.connect(node.url);
@@ -75,25 +60,6 @@ describe('packets of one turn', () => {
     for (const frame of frames) expect(wholePackets(frame)).toBe(true);
     expect(Buffer.concat(frames).subarray(6).equals(Buffer.concat(packets))).toBe(true);
   });
-});
-
-test('a packet larger than 64 KiB arrives whole, at QoS 0 and 1', async () => {
-  const node = await nodeForTest();
-  const { client } = await RawClient.connect(node.url);
-  client.send({
-    cmd: 'subscribe',
-    messageId: 1,
-    subscriptions: [{ topic: 'large', qos: 1, nl: false, rap: false, rh: 0 }],
-  });
-  await client.expect('suback');
-  const payload = Buffer.alloc(100_000, 'x');
-  client.send({ cmd: 'publish', topic: 'large', payload, qos: 0 });
-  client.send({ cmd: 'publish', topic: 'large', payload, qos: 1, messageId: 7 });
-  const first = await client.expect('publish');
-  expect(payload.equals(first.payload as Buffer)).toBe(true);
-  const second = await client.expect('publish');
-  expect(payload.equals(second.payload as Buffer)).toBe(true);
-  expect(second.messageId).toBe(1);
 });
 
 /** A PUBLISH at QoS 0 to the topic `a`, of MQTT 5, with a payload of so many bytes. */

@@ -31,32 +31,6 @@ const shown = (token: string) => ({
 
 const auth = (token: string) => ({ cmd: 'auth', reasonCode: 0x19, ...shown(token) });
 
-test('a client that sends AUTH itself runs through three lifetimes of its token, and ends with the last', async () => {
-  const clock = new FakeScheduler();
-  const node = await nodeWithTokens(clock);
-  const { client } = await RawClient.connect(node.url, shown('first'));
-  for (let time = 0; time < 3; time += 1) {
-    clock.advance(HOUR_MS - 1_000);
-    client.send(auth('next'));
-    expect((await client.expect('auth')).reasonCode).toBe(0);
-  }
-  clock.advance(HOUR_MS - SWEEP_MS);
-  await client.expectNothing();
-  clock.advance(2 * SWEEP_MS);
-  expect((await client.expect('disconnect')).reasonCode).toBe(0x87);
-  await client.expectClose();
-});
-
-test('a client that renews nothing ends with its token', async () => {
-  const clock = new FakeScheduler();
-  const node = await nodeWithTokens(clock);
-  const { client } = await RawClient.connect(node.url, shown('first'));
-  clock.advance(HOUR_MS - SWEEP_MS);
-  await client.expectNothing();
-  clock.advance(2 * SWEEP_MS);
-  expect((await client.expect('disconnect')).reasonCode).toBe(0x87);
-});
-
 test('a token that has ended by the time it is taken ends the connection', async () => {
   const clock = new FakeScheduler();
   const node = await nodeWithTokens(clock);

@@ -35,6 +35,37 @@ test('timers fire in the order of their times, and not before', () => {
   expect(fired).toEqual(['will early', 'will late']);
 });
 
+test('timers that a start has found fire in order with those that are set later, unless they are cancelled or replaced', () => {
+  const { scheduler, fired, subject, startMs } = timers();
+  const found = (clientId: string, delayMs: number) => ({
+    ...{ timer: timer(clientId), dueAtMs: startMs + delayMs },
+  });
+  subject.restore([
+    found('late', 3000),
+    found('cancelled', 1500),
+    found('early', 1000),
+    found('replaced', 500),
+  ]);
+  scheduler.step(60_000);
+  subject.cancel(timer('cancelled'));
+  subject.set(timer('replaced'), scheduler.now() + 2500);
+  scheduler.advance(999);
+  expect(fired).toEqual([]);
+  scheduler.advance(1);
+  expect(fired).toEqual(['will early']);
+  scheduler.advance(2000);
+  expect(fired).toEqual(['will early', 'will replaced', 'will late']);
+});
+
+test('timers that a start has found fire where nothing else happens', () => {
+  const { scheduler, fired, subject, startMs } = timers();
+  subject.restore([1000, 500].map((ms) => ({ timer: timer(String(ms)), dueAtMs: startMs + ms })));
+  scheduler.advance(500);
+  expect(fired).toEqual(['will 500']);
+  scheduler.advance(500);
+  expect(fired).toEqual(['will 500', 'will 1000']);
+});
+
 test('a later call for the same kind, session and connection replaces the earlier one', () => {
   const { scheduler, fired, subject, startMs } = timers();
   subject.set(timer('a'), startMs + 1000);

@@ -1,6 +1,6 @@
 import { type Authorizer, type Broker, type Delivery, TURN_MS_MAX } from '@apus/broker';
+import { UsersChanges } from '@apus/door';
 import { expect, test } from 'vitest';
-import { UsersChanges } from '../src/users-changes.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 
 const OWNER = { tenant: 'default', source: 'users' };

@@ -18,7 +18,8 @@ export class DiskBans implements BanStore {
   static open(content: JournalContent, writer: Writer): DiskBans {
     const bans = new Map<string, Ban>();
     try {
-      for (const [key, value] of content.scan(Kind.Ban)) bans.set(key, JSON.parse(value.toString()) as Ban);
+      for (const [key, value] of content.scan(Kind.Ban))
+        bans.set(key, JSON.parse(Buffer.from(value).toString()) as Ban);
     } catch (error) {
       throw content.damage('a ban', error);
     }

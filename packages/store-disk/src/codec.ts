@@ -139,7 +139,8 @@ const copyingPackr = new Packr({ useRecords: false, copyBuffers: true });
 
 /** A view that the decoder makes for each record takes longer than a copy of a small one. */
 function unpack(bytes: Uint8Array): unknown {
-  if (bytes.length > COPIED_BYTES_MAX) return packr.unpack(bytes);
+  if (bytes.length > COPIED_BYTES_MAX)
+    return packr.unpack(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   copied.set(bytes);
   return copyingPackr.unpack(copied, { end: bytes.length });
 }

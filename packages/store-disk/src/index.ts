@@ -15,7 +15,7 @@ export {
   type JournaledStores,
   type JournaledStoresOptions,
 } from './journaled-stores.ts';
-export { firstNumberOf, type Kind, passingSessionOf } from './keys.ts';
+export { firstNumberOf, Kind, passingSessionOf } from './keys.ts';
 export { Numbers } from './numbers.ts';
 export type { FindLiving, LivingConnection, Restored } from './restore.ts';
 export type { Operations, Writer } from './writer.ts';

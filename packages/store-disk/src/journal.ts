@@ -10,7 +10,7 @@ export interface Journal {
    */
   commit(operations: Operations): Promise<void>;
   /** Everything of one kind in the order of the keys, from `from` on. */
-  scan(kind: Kind, from?: string): Iterable<readonly [key: string, value: Buffer]>;
+  scan(kind: Kind, from?: string): Iterable<readonly [key: string, value: Uint8Array]>;
   /** The error for an unreadable record: `where` names it in half a sentence. */
   damage(where: string, error: unknown): Error;
 }

@@ -129,7 +129,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
     return { ...changed, written: done };
   }
 
-  #restore(key: string, bytes: Buffer): void {
+  #restore(key: string, bytes: Uint8Array): void {
     const stored = this.#read(key, bytes);
     const { tenant } = stored;
     // A member that was leaving gets an owner that does not come back.
@@ -142,7 +142,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
     );
   }
 
-  #read(key: string, bytes: Buffer): StoredMember {
+  #read(key: string, bytes: Uint8Array): StoredMember {
     try {
       return memberCodec.decode(bytes);
     } catch (error) {

@@ -77,9 +77,9 @@ export class DiskQueues implements QueueStore {
     if (durable === undefined) return this.#memory.next(ref, limit, nowMs);
     const { attachment } = durable.live;
     if (attachment === undefined || durable.queue === undefined) return NOTHING;
-    const { entries, position } = durable.queue.dequeue(attachment.receiveMaximum, limit, nowMs);
+    const entries = durable.queue.dequeue(attachment.receiveMaximum, limit, nowMs);
     if (entries.length === 0) return NOTHING;
-    return this.#writer.isDurable(Math.max(position, durable.sentPosition))
+    return this.#writer.isDurable(Math.max(durable.queue.positionOf(entries), durable.sentPosition))
       ? this.#writer.accepted(entries)
       : this.#sentWhenDurable(durable, entries);
   }

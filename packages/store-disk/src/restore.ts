@@ -130,7 +130,7 @@ class Restore {
   /**
    * Removes a record if `restored` returns false: its session has ended, and a crash has interrupted the deletion.
    */
-  #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
+  #eachOf(kind: Kind, restored: (number: number, bytes: Uint8Array, key: string) => boolean): void {
     for (const [key, bytes] of this.#context.content.scan(kind)) {
       try {
         if (!restored(firstNumberOf(key), bytes, key)) this.#context.writer.remove(key);
@@ -252,7 +252,7 @@ class Restore {
     this.#observe(messageId);
   }
 
-  #subscription(number: number, bytes: Buffer): boolean {
+  #subscription(number: number, bytes: Uint8Array): boolean {
     const durable = this.#sessions.get(number);
     if (durable === undefined) return false;
     const subscription = subscriptionCodec.decode(bytes);
@@ -261,7 +261,7 @@ class Restore {
     return true;
   }
 
-  #receipt(number: number, bytes: Buffer, packetId: PacketId): boolean {
+  #receipt(number: number, bytes: Uint8Array, packetId: PacketId): boolean {
     const durable = this.#sessions.get(number);
     if (durable === undefined) return false;
     const { received } = this.#context.memory;
@@ -273,13 +273,13 @@ class Restore {
     return true;
   }
 
-  #completedCopy(number: number, bytes: Buffer, key: string): boolean {
+  #completedCopy(number: number, bytes: Uint8Array, key: string): boolean {
     this.#context.durables.observe(secondNumberOf(key));
     const incarnation = this.#sessions.get(number)?.live.incarnation;
     return this.#context.repeatable.restoreCompleted(key, completedCopyCodec.decode(bytes), incarnation);
   }
 
-  #sharedMessage(number: number, bytes: Buffer): boolean {
+  #sharedMessage(number: number, bytes: Uint8Array): boolean {
     this.#context.durables.observe(number);
     this.#messages.set(number, messageCodec.decode(bytes));
     return true;
@@ -295,7 +295,7 @@ class Restore {
     for (const [before, mark] of marks.before(undefined)) this.#released(before, mark);
   }
 
-  #queued(session: number, number: number, bytes: Buffer, mark: StoredInflight | undefined): boolean {
+  #queued(session: number, number: number, bytes: Uint8Array, mark: StoredInflight | undefined): boolean {
     this.#context.durables.observe(number);
     const durable = this.#sessions.get(session);
     if (mark?.isReleased) {
@@ -340,7 +340,7 @@ class Restore {
     for (const [number, message] of this.#messages) durables.sharedMessages.removeUnreferred(message, number);
   }
 
-  #retained(bytes: Buffer): boolean {
+  #retained(bytes: Uint8Array): boolean {
     const { memory } = this.#context;
     const { tenant, message, holder } = retainedCodec.decode(bytes);
     this.#observe(message.id);

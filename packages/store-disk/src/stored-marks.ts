@@ -5,8 +5,8 @@ import { Kind } from './keys.ts';
 /** The marks of inflight messages in the order of their keys. */
 export class StoredMarks {
   readonly #content: JournalContent;
-  readonly #marks: Iterator<readonly [string, Buffer]>;
-  #next: IteratorResult<readonly [string, Buffer]>;
+  readonly #marks: Iterator<readonly [string, Uint8Array]>;
+  #next: IteratorResult<readonly [string, Uint8Array]>;
 
   constructor(content: JournalContent) {
     this.#content = content;
@@ -35,7 +35,7 @@ export class StoredMarks {
     return this.#decode(key, bytes);
   }
 
-  #decode(key: string, bytes: Buffer): StoredInflight {
+  #decode(key: string, bytes: Uint8Array): StoredInflight {
     try {
       return inflightCodec.decode(bytes);
     } catch (error) {

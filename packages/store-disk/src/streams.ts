@@ -275,7 +275,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
     const { content, writer, memory } = this.#context;
     const marks = new Map(content.scan(Kind.StreamMark));
     const since = marks.get(STREAMS_SINCE_KEY);
-    if (since !== undefined && this.#isUsed) memory.sinceMs = Number(since.toString());
+    if (since !== undefined && this.#isUsed) memory.sinceMs = Number(Buffer.from(since).toString());
     else if (this.#isUsed) this.#since();
     else for (const key of marks.keys()) writer.remove(key);
     const topics = this.#restoreTopics();

@@ -94,7 +94,6 @@ export interface DynamoStores extends BrokerStores {
   readonly usage: DynamoUsage;
   /** The filter shapes of tenants: the sweep gives back those that are not used. */
   readonly shapes: Pick<ShapeRegistry, 'release'>;
-  /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
   /** The units consumed since the stores were made. */
   readonly meter: Meter;

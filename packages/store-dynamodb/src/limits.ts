@@ -1,3 +1,5 @@
+import { STABLE_AFTER_MS } from '@apus/broker';
+
 /**
  * The limits and durations of this store, each with its reason. Those that a deployment may want to change are options.
  */
@@ -164,6 +166,18 @@ export const STREAM_TTL_SLACK_SECONDS = 2 * 24 * 60 * 60;
 
 /** Notes in a tile about earlier ones, from which later tiles learn up to where messages are stable. */
 export const STREAM_CHECKPOINTS_MAX = 4;
+
+/**
+ * For so long after its append a message that its source hands over again keeps its place, and is sent again under its
+ * number. Half of the time after which readers take it for sent (`STABLE_AFTER_MS`): later it is appended once more.
+ */
+export const STREAM_REPEATED_MS = STABLE_AFTER_MS / 2;
+
+/** Sources whose newest messages a tile names, in some 40 bytes each: partitions of Kafka, for example. */
+export const STREAM_ORIGINS_MAX = 64;
+
+/** Tiles that are read to find a repeated message which is not the newest of its source. */
+export const STREAM_REPEATED_READ_MAX = 200;
 
 /** The last value of a key is kept this long, unless a later message takes its place. */
 export const STREAM_VALUE_KEPT_MS = 366 * 24 * 60 * 60 * 1_000;

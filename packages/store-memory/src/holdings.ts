@@ -11,7 +11,6 @@ const TENANT_KEY = 'tenant\0';
 /** Called in the turn in which a count changes. `key`: `quotaHolderKey` or `tenantHoldingKey`. */
 export type HoldingWatch = (key: string, kind: HeldKind) => void;
 
-/** The register that a holding is in. */
 interface Register {
   changed(holding: Holding, kind: HeldKind): void;
   emptied(holding: Holding): void;

@@ -13,18 +13,12 @@ import { MemorySubscriptions } from './subscriptions.ts';
 
 export { bytesOf as streamEntryBytes } from './entry-bytes.ts';
 export { LocalHoldingQuota } from './holding-quota.ts';
-export {
-  type HeldKind,
-  type Holding,
-  type Holdings,
-  type HoldingWatch,
-  tenantHoldingKey,
-} from './holdings.ts';
+export type { HeldKind, Holding, Holdings } from './holdings.ts';
 export { InflightWindow, messageOf, type WindowProgress } from './inflight-window.ts';
 export type { QueuesScope, QueuesState, QueuesSum } from './memory-budget.ts';
 export type { HeldWill } from './memory-session.ts';
+export { ClientQueue, type Waiting } from './session-queue.ts';
 export type { HoldingAsk, SharedHoldings } from './shared-holdings.ts';
-export { WaitingLine } from './waiting-line.ts';
 export {
   type HeldMember,
   HeldMessage,
@@ -32,7 +26,6 @@ export {
   type KnownOrigin,
   MemoryBudget,
   MemoryLinks,
-  MemoryPresence,
   MemoryQueues,
   MemoryReceived,
   MemoryRetained,

@@ -117,7 +117,6 @@ export class MemorySubscriptions implements SubscriptionStore {
     return known === undefined || known.has(where) || known.size < CONDITIONS_PER_FILTER_MAX;
   }
 
-  /** The weight of all subscriptions of one session. */
   weight(session: SessionRef): number {
     return this.#sessions.live(session)?.state.subscriptions?.weight ?? 0;
   }

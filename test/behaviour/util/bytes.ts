@@ -36,14 +36,6 @@ export function properties(...parts: Uint8Array[]): Buffer {
 
 export const NO_PROPERTIES = properties();
 
-/** Bytes that are no UTF-8: an overlong slash, a surrogate, a lone continuation byte, a cut sequence. */
-export const ILL_FORMED_UTF8 = {
-  overlong: bytes(0x61, 0xc0, 0xaf),
-  surrogate: bytes(0x61, 0xed, 0xa0, 0x80),
-  'lone continuation byte': bytes(0x61, 0x80),
-  'cut sequence': bytes(0x61, 0xe2, 0x82),
-} as const;
-
 export const PropertyId = {
   payloadFormatIndicator: 0x01,
   messageExpiryInterval: 0x02,

@@ -9,7 +9,6 @@ interface TopicListProps {
   readonly current: PortalTopic | undefined;
 }
 
-/** All topics, with a search. */
 export function TopicList({ document: { topics, leftOut }, current }: TopicListProps) {
   const [search, setSearch] = useState('');
   const [choice, setChoice] = useState<StreamChoice>('all');

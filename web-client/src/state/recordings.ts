@@ -4,7 +4,6 @@ import { connections } from './connections.ts';
 import { isRecording, RECORDING_PREFIX } from './recording-ids.ts';
 import { useStore } from './store.ts';
 
-/** A message of a file. */
 export type RecordedMessage = Pick<MessageFields, 'direction' | 'topic' | 'qos' | 'retain' | 'properties'> & {
   /** Undefined if the file does not contain it. */
   readonly atMs: number | undefined;

@@ -3,7 +3,6 @@ import type { ConnectionProfile, ConnectionStatus, KeepTrouble } from '../engine
 import { NO_SITE, type Site } from './endpoints.ts';
 import type { ViewId } from './view-ids.ts';
 
-/** The tabs of Topics. */
 export type TopicsTab = 'topics' | 'presence';
 
 /** A dialog over the page that waits for an answer. */

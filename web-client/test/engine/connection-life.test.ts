@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Authenticator, Authorizer } from '@apus/broker';
 import { startDoors } from '@apus/cli';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -9,29 +8,6 @@ import type { Door, LoggedPacket } from '../../src/engine/types.ts';
 import { bytes, profileFor, startBroker, subscriptionFor, TestConnection, urlOf } from '../support/engine.ts';
 
 const DOORS: readonly Door[] = ['node', 'gateway'];
-
-const passwords: Authenticator = {
-  authenticate: ({ username, password }) =>
-    username === 'ada' && Buffer.from(password ?? []).toString() === 'right'
-      ? { tenant: 'default', name: 'ada' }
-      : { refused: 0x86, reason: 'wrong' },
-};
-
-const onlyOwnTopics: Authorizer = {
-  mayPublish: (_identity, _clientId, topic) => topic.startsWith('own/'),
-  maySubscribe: (_identity, _clientId, filter) => filter.startsWith('own/'),
-};
-
-async function startGuarded() {
-  const node = await startDoors({
-    port: 0,
-    gatewayPort: 0,
-    authenticator: passwords,
-    authorizer: onlyOwnTopics,
-  });
-  onTestFinished(() => node.stop());
-  return node;
-}
 
 function typesSent(test: TestConnection): number[] {
   const { packets } = test.connection;
@@ -46,41 +22,6 @@ function typesSent(test: TestConnection): number[] {
 const SUBSCRIBE = 8;
 
 describe.each(DOORS)('at the %s door', (door) => {
-  test.each([4, 5] as const)(
-    'a refusal is reported with its reason and not tried again (MQTT version %i)',
-    async (protocolVersion) => {
-      const node = await startGuarded();
-      const profile = profileFor(urlOf(node, door), { door, protocolVersion, username: 'ada' });
-      const test = new TestConnection(profile).open({ password: 'wrong' });
-      await test.until(({ status }) => status?.phase === 'failed');
-      // 3.1.1's return code 4 is the same in MQTT 5's words.
-      expect(test.status?.trouble).toMatchObject({ kind: 'reason', code: 0x86 });
-      test.open({ password: 'right' });
-      await test.until(({ status }) => status?.phase === 'connected');
-      expect(test.status?.trouble).toBeUndefined();
-    },
-  );
-
-  test('a refused subscription and a refused publish are reported with their reason', async () => {
-    const node = await startGuarded();
-    const subscription = subscriptionFor('others/#');
-    const profile = profileFor(urlOf(node, door), { door, username: 'ada', subscriptions: [subscription] });
-    const test = new TestConnection(profile).open({ password: 'right' });
-    await test.until(({ status }) => status?.subscriptions[subscription.id]?.status === 'refused');
-    expect(test.status?.subscriptions[subscription.id]?.trouble).toMatchObject({
-      kind: 'reason',
-      code: 0x87,
-    });
-    const outcome = await test.connection.publish({
-      topic: 'others/x',
-      payload: bytes('x'),
-      qos: 1,
-      retain: false,
-    });
-    expect(outcome).toMatchObject({ ok: false, reasonCode: 0x87, trouble: { kind: 'reason', code: 0x87 } });
-    expect(test.status?.phase).toBe('connected');
-  });
-
   test('the will is published if the end asks for it, and not otherwise', async () => {
     const node = await startBroker();
     const subscription = subscriptionFor('last/#');

@@ -5,15 +5,6 @@ import { bytes, profileFor, startBroker, subscriptionFor, TestConnection, urlOf 
 const DOORS: readonly Door[] = ['node', 'gateway'];
 
 describe.each(DOORS)('at the %s door', (door) => {
-  test('finds out by itself which door it is, and connects', async () => {
-    const node = await startBroker();
-    const test = new TestConnection(profileFor(urlOf(node, door))).open();
-    await test.until(({ status }) => status?.phase === 'connected');
-    expect(test.status?.door).toBe(door);
-    expect(test.status?.session?.clientId).not.toBe('');
-    expect(test.statuses.map(({ phase }) => phase)).toContain('detecting');
-  });
-
   test.each([4, 5] as const)(
     'MQTT version %i publishes and receives at every QoS',
     async (protocolVersion) => {
@@ -71,20 +62,6 @@ describe.each(DOORS)('at the %s door', (door) => {
     expect(test.received[0]?.properties).toMatchObject({ ...properties, subscriptionIdentifiers: [1] });
   });
 
-  test('a subscription that is switched off is unsubscribed and kept, and comes back', async () => {
-    const node = await startBroker();
-    const subscription = subscriptionFor('t');
-    const profile = profileFor(urlOf(node, door), { subscriptions: [subscription] });
-    const test = new TestConnection(profile).open();
-    await test.granted(subscription.id);
-    test.connection.setSubscriptions([{ ...subscription, enabled: false }]);
-    await test.until(({ status }) => status?.subscriptions[subscription.id]?.status === 'off');
-    await test.connection.publish({ topic: 't', payload: bytes('unheard'), qos: 1, retain: true });
-    test.connection.setSubscriptions([subscription]);
-    await test.until(({ received }) => received.length === 1);
-    expect(test.received[0]).toMatchObject({ retain: true });
-  });
-
   test('a reason code of the server reaches the publisher', async () => {
     const node = await startBroker();
     const test = new TestConnection(profileFor(urlOf(node, door))).open();
@@ -110,20 +87,6 @@ describe.each(DOORS)('at the %s door', (door) => {
     });
     expect(outcome.trouble).toMatchObject({ kind: 'invalid' });
     expect(outcome.trouble?.detail).toContain('no wildcards');
-  });
-
-  test('a cut is noticed, and the subscriptions come back with the connection', async () => {
-    const node = await startBroker();
-    const subscription = subscriptionFor('t');
-    const profile = profileFor(urlOf(node, door), { reconnectPeriodMs: 50, subscriptions: [subscription] });
-    const test = new TestConnection(profile).open();
-    await test.granted(subscription.id);
-    test.connection.cut();
-    await test.until(({ status }) => status?.phase === 'waiting');
-    expect(test.status?.retryAtMs).toBeGreaterThan(0);
-    await test.granted(subscription.id);
-    await test.connection.publish({ topic: 't', payload: bytes('again'), qos: 1, retain: false });
-    await test.until(({ received }) => received.length === 1);
   });
 
   test('every packet of both directions is in the timeline, in order', async () => {

@@ -44,6 +44,9 @@ const FINISH_MS_MAX = 2_000;
 /** How long `stop` waits in all, for the consumer to leave too. */
 const STOP_MS_MAX = 5_000;
 
+/** Before Kafka 2.8 all ids of topics are zero. */
+const isId = (id: string | undefined): boolean => id !== undefined && !/^[0-]*$/.test(id);
+
 export type SourceConsumer = Consumer<Buffer, Buffer, Buffer, Buffer>;
 export type OpenConsumer = (options: ConsumerOptions<Buffer, Buffer, Buffer, Buffer>) => SourceConsumer;
 
@@ -210,10 +213,9 @@ export class KafkaSource {
   async #take(consumer: SourceConsumer, record: Message<Buffer, Buffer, Buffer, Buffer>): Promise<void> {
     if (this.#isStopped) return;
     const { topic, partition, offset } = record;
-    if (offset < (this.#underWay.nextOf(topic, partition) ?? 0n)) {
-      await this.#underWay.ended();
-      await this.#readTopicIds(consumer);
-    }
+    const again = this.#underWay.hasTaken(record);
+    const isSame = again === true || (again === 'unsure' && !(await this.#isAnew(consumer, topic)));
+    if (isSame && this.#underWay.skip(record)) return;
     const request = this.#requestOf(record);
     const taken = { topic, partition, offset, bytes: bytesOf(record), origin: this.#originOf(record) };
     await this.#underWay.take(
@@ -221,6 +223,18 @@ export class KafkaSource {
       request?.topic,
       (turn) => request === undefined || this.#publish({ ...request, origin: taken.origin }, turn),
     );
+  }
+
+  /**
+   * An offset of the topic has gone back: where its id is another one, the topic was made anew under its name. Otherwise
+   * the group was rebalanced, as by the death of a member that reads nothing, and begins where it has committed.
+   */
+  async #isAnew(consumer: SourceConsumer, topic: string): Promise<boolean> {
+    const before = this.#topicIds;
+    await this.#readTopicIds(consumer);
+    const isSame = (name: string) => isId(before.get(name)) && this.#topicIds.get(name) === before.get(name);
+    for (const [name, id] of before) if (isId(id) && !isSame(name)) this.#underWay.forget(name);
+    return !isSame(topic);
   }
 
   async #readTopicIds(consumer: SourceConsumer): Promise<void> {
@@ -235,7 +249,7 @@ export class KafkaSource {
    */
   #originOf({ topic, partition, offset }: KafkaRecord): MessageOrigin | undefined {
     const id = this.#topicIds.get(topic);
-    if (id === undefined || /^[0-]*$/.test(id)) return undefined;
+    if (!isId(id)) return undefined;
     return { source: `kafka/${id}/${partition}`, number: Number(offset) };
   }
 

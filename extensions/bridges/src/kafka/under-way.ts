@@ -1,18 +1,19 @@
 import { type Awaitable, type MessageOrigin, type OrderedPublish, PublishOrder } from '@apus/broker';
 
-/** A place in Kafka from which a group goes on. */
-export interface Offset {
+/** The place of a record. */
+interface Place {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
+}
+
+/** A place in Kafka from which a group goes on. */
+export interface Offset extends Place {
   readonly leaderEpoch: number;
 }
 
 /** A record that is published. */
-interface Taken {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: bigint;
+interface Taken extends Place {
   readonly bytes: number;
   /** @default a stream cannot tell it from others */
   readonly origin?: MessageOrigin | undefined;
@@ -40,8 +41,12 @@ interface LastRecord {
 interface Partition {
   readonly topic: string;
   readonly partition: number;
+  /** Every record from this offset to `next` was taken. */
+  from: bigint;
   /** The offset behind the newest record that was taken. */
   next: bigint;
+  /** The last record that was handed over again. */
+  again: bigint | undefined;
   /** Offsets of records that are not stored yet, in their order. */
   readonly waiting: Set<bigint>;
   committed: bigint | undefined;
@@ -75,9 +80,24 @@ export class UnderWay {
     this.#onFailure = onFailure;
   }
 
-  /** The offset behind the newest record of a partition that was taken. */
-  nextOf(topic: string, partition: number): bigint | undefined {
-    return this.#partitions.get(`${topic}:${partition}`)?.next;
+  /** Whether a record was taken before. 'unsure': it may be another one, of a topic that was made anew. */
+  hasTaken({ topic, partition, offset }: Place): boolean | 'unsure' {
+    const found = this.#partitions.get(`${topic}:${partition}`);
+    if (found === undefined || offset >= found.next) return false;
+    return found.again !== undefined && offset > found.again ? true : 'unsure';
+  }
+
+  /** Kafka hands a record of the same topic over again. False: it was not taken before. */
+  skip({ topic, partition, offset }: Place): boolean {
+    const found = this.#partitions.get(`${topic}:${partition}`);
+    if (found === undefined || offset < found.from) return false;
+    found.again = offset;
+    return true;
+  }
+
+  /** The topic was made anew under its name, and its offsets begin at 0. */
+  forget(topic: string): void {
+    for (const [name, each] of this.#partitions) if (each.topic === topic) this.#partitions.delete(name);
   }
 
   /** The offset before which every record is stored. */
@@ -101,7 +121,9 @@ export class UnderWay {
   ): Promise<void> {
     this.#throwFailure();
     const partition = this.#partitionOf(record);
+    if (record.offset !== partition.next) partition.from = record.offset;
     partition.next = record.offset + 1n;
+    partition.again = undefined;
     if (mqttTopic === undefined) return;
     partition.waiting.add(record.offset);
     const publishing = this.#publish(record, mqttTopic, publish);
@@ -190,7 +212,15 @@ export class UnderWay {
     const name = `${topic}:${partition}`;
     let found = this.#partitions.get(name);
     if (found === undefined) {
-      found = { topic, partition, next: offset, waiting: new Set(), committed: offset };
+      found = {
+        topic,
+        partition,
+        from: offset,
+        next: offset,
+        again: undefined,
+        waiting: new Set(),
+        committed: offset,
+      };
       this.#partitions.set(name, found);
     }
     return found;

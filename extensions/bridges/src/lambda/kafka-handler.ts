@@ -1,4 +1,5 @@
 import { type InvocationContext, PUBLISH_BYTES_MAX } from '@apus/aws';
+import type { MessageOrigin } from '@apus/broker';
 import { type KafkaRecord, requestOf } from '../kafka/record.ts';
 import type { Inbound } from './inbound.ts';
 import { type KafkaEvent, recordsOf } from './kafka-event.ts';
@@ -9,6 +10,9 @@ import { type Obstacle, type Pending, publishInOrder, reasonOf } from './publish
 const PAUSE_MS = 200;
 /** With less time left the event fails, and Lambda sends all of it again. */
 const RESERVE_MS = 10_000;
+
+/** Records that an environment remembers: as many as the largest event has. */
+const STORED_MAX = 1_000;
 
 export interface KafkaHandlerOptions extends Inbound {
   readonly mappings: KafkaMappings;
@@ -29,18 +33,33 @@ export class RecordsWait extends Error {
  *     const handler = createKafkaHandler({ environment, mappings, topicLevelsMax, sleep, log, published, skipped });
  */
 export function createKafkaHandler(options: KafkaHandlerOptions): KafkaHandler {
+  /** Records of events that failed whose messages are stored: this environment passes over them. */
+  const stored = new Set<string>();
   return async (event, context) => {
-    let waiting = recordsOf(event).flatMap((record) => pendingOf(options, record));
+    const left = recordsOf(event).filter((record) => !stored.has(nameOf(record)));
+    const pending = left.flatMap((record) => pendingOf(options, record));
+    let waiting = pending;
     const publishing = {
       ...{ environment: options.environment, published: options.published },
       refused: (record: KafkaRecord, error: string) => void skip(options, record, error),
     };
-    while (waiting.length > 0) {
-      const { done, obstacle } = await publishInOrder(publishing, waiting, context);
-      waiting = waiting.slice(done);
-      if (obstacle !== undefined) await pause(options, obstacle, context);
+    try {
+      while (waiting.length > 0) {
+        const { done, obstacle } = await publishInOrder(publishing, waiting, context);
+        waiting = waiting.slice(done);
+        if (obstacle !== undefined) await pause(options, obstacle, context);
+      }
+    } catch (error) {
+      for (const { origin } of pending.slice(0, pending.length - waiting.length))
+        if (stored.size < STORED_MAX) stored.add(nameOf(origin));
+      throw error;
     }
+    for (const record of recordsOf(event)) stored.delete(nameOf(record));
   };
+}
+
+function nameOf({ topic, partition, offset }: KafkaRecord): string {
+  return `${topic}:${partition}:${offset}`;
 }
 
 /** None for a record that cannot become a message or goes no further. */
@@ -51,7 +70,13 @@ function pendingOf(options: KafkaHandlerOptions, record: KafkaRecord): readonly 
   const limits = { topicLevelsMax, publishBytesMax: PUBLISH_BYTES_MAX };
   const request = requestOf(record, mapping, mappings, limits);
   if (request === 'looped') return skip(options, record, 'it has crossed as many bridges as it may');
-  return 'problem' in request ? skip(options, record, request.problem) : [{ origin: record, request }];
+  if ('problem' in request) return skip(options, record, request.problem);
+  return [{ origin: record, request: { ...request, origin: originOf(mappings, record) } }];
+}
+
+/** Lambda does not say which one a topic is that was made anew under its name: stores remember it for seconds. */
+function originOf({ name }: KafkaMappings, { topic, partition, offset }: KafkaRecord): MessageOrigin {
+  return { source: `kafka/${name}/${topic}/${partition}`, number: Number(offset) };
 }
 
 function skip(

@@ -6,7 +6,6 @@ import { BRIDGE_VARIABLES } from './variables.ts';
 
 const { kafka } = BRIDGE_VARIABLES;
 
-/** Records of Kafka. */
 export const handler = createInboundEntry(BRIDGE_METRICS.kafkaRecordsSkipped, (inbound) => {
   const mappings = readKafkaMappings(required(process.env, kafka), kafka);
   return createKafkaHandler({ ...inbound, mappings });

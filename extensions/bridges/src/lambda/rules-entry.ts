@@ -30,7 +30,6 @@ const COUNTS: Readonly<Record<RuleCount, (typeof BRIDGE_METRICS)[keyof typeof BR
   condition_failed: BRIDGE_METRICS.ruleConditionsFailed,
 };
 
-/** Opens the target of a rule to Kafka. */
 export type OpenKafka = (rule: string, to: KafkaTargetConfiguration, context: SinkContext) => Target;
 
 /**

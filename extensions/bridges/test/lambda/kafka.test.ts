@@ -1,4 +1,5 @@
 import type { InvocationContext } from '@apus/aws';
+import { readStreams, type StreamDeclaration } from '@apus/broker';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FakeTime } from '../../../../packages/aws/test/support/fake-time.ts';
 import { type Hooks, type Process, World } from '../../../../packages/aws/test/support/fan-out.ts';
@@ -137,6 +138,21 @@ describe('records', () => {
     expect(world.gateway.textsTo(connectionId)).toEqual(texts);
   });
 
+  it('keep their places in a stream where Lambda sends them again, and are posted again', async () => {
+    const streams = readStreams([{ name: 's', topicFilter: 'prices/#' }], 'streams');
+    const sender = world.process({ name: 'kafka', streams });
+    handler = handlerOf(sender, world.time);
+    const connectionId = await subscriber('prices/EURUSD');
+    const event = ['0', '1'].map((text, offset) => record(offset, 'EURUSD', text));
+    await run(...event);
+    await run(...event, record(2, 'EURUSD', '2'));
+    const { streams: log } = sender.cloud.stores;
+    const [stream] = streams.all as [StreamDeclaration];
+    const tail = await log.tail('default', stream, 'prices/EURUSD', world.time.nowMs);
+    expect(tail).toMatchObject({ last: 3 });
+    expect(world.gateway.textsTo(connectionId)).toEqual(['0', '1', '0', '1', '2']);
+  });
+
   it('are retained with a value, and remove the retained message without one', async () => {
     const more = { topic: 'values' };
     await run(record(0, 'a', '1', more), record(1, 'b', '2', more), record(2, 'a', null, more));
@@ -218,6 +234,25 @@ describe('the function returns', () => {
     hooks = {};
     await run(...event);
     expect(world.gateway.textsTo(connectionId)).toEqual(['1', '2']);
+  });
+
+  it('with an error, and passes over the messages that it has stored when the event comes again', async () => {
+    const connectionId = await subscriber('prices/#');
+    const texts = Array.from({ length: 60 }, (_, index) => `${index}`);
+    const event = texts.map((text, offset) => record(offset, 'a', text));
+    hooks.before = () => {
+      if (world.gateway.textsTo(connectionId).length > 0)
+        throw Object.assign(new Error('slow down'), { name: 'ProvisionedThroughputExceededException' });
+    };
+    await expect(run(...event)).rejects.toThrow(RecordsWait);
+    expect(published).toBeGreaterThan(0);
+    hooks = {};
+    await run(...event);
+    expect(world.gateway.textsTo(connectionId)).toEqual(texts);
+    expect(published).toBe(texts.length);
+    // They are forgotten with the event: a topic that is made anew has the same offsets.
+    await run(...event);
+    expect(published).toBe(2 * texts.length);
   });
 });
 

@@ -139,7 +139,6 @@ export class ValkeyRetained implements RetainedStore {
     });
   }
 
-  /** The keys of messages by their topics, of topics, and of the counts. */
   keys(tenant: string): string[] {
     return ['message', 'topics', 'meta', 'counts'].map((part) => this.#engine.key(this.#name, part, tenant));
   }

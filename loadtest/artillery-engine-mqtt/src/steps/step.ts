@@ -4,7 +4,6 @@ import type { VirtualUser } from '../virtual-user.ts';
 /** One step of a flow, which any virtual user can run. */
 export type Step = (user: VirtualUser) => Promise<void>;
 
-/** The compiler of steps. */
 export interface Compiler {
   /** Compiles a list of steps, as in a loop or a role. */
   flow(specs: readonly unknown[], path: string): readonly Step[];

@@ -1,6 +1,5 @@
 import type { FleetWorkload } from './workload.ts';
 
-/** The rule of waits before reconnects. */
 export interface ReconnectRule {
   /** A client waits before its first try for a random time up to this. Present clients have 0. */
   readonly firstWaitSeconds: number;

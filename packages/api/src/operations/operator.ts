@@ -129,6 +129,7 @@ export const operatorOperations = {
     answers: {
       200: answer('AsyncAPI 3.0.', { type: 'object' }),
       404: answer('No topics are described here.', ref('Problem')),
+      501: answer('A hub describes none.', ref('Problem')),
     },
     scope: 'tenant',
   },

@@ -3,7 +3,7 @@ import { ref, text } from '../schema.ts';
 import { notFound, PAGING } from './parameters.ts';
 
 const common = { tag: 'Users', scope: 'tenant' } as const;
-const noUsers = answer('This node has no users file.', ref('Problem'));
+const noUsers = answer('This node has no users file, or this hub no users.', ref('Problem'));
 const named = { name: parameter('Of the user.', text()) } as const;
 
 export const userOperations = {
@@ -13,7 +13,7 @@ export const userOperations = {
     path: '/users',
     summary: 'Lists users and their rules, without their passwords.',
     description:
-      'The users of a node are in its users files (`--users`, `--identity`), which it writes at a change; other workers of this machine read them within two seconds. Processes on other machines have files of their own.',
+      'The users of a node are in its users files (`--users`, `--identity`), which it writes at a change; other workers of this machine read them within two seconds. Processes on other machines have files of their own. A hub keeps them in its storage, beside those that are deployed with it.',
     query: PAGING,
     answers: { 200: answer('A page of users.', ref('UserPage')), 501: noUsers },
   },
@@ -29,7 +29,8 @@ export const userOperations = {
     ...common,
     method: 'PUT',
     path: '/users/:name',
-    summary: 'Sets fields of a user. A password counts from the next CONNECT on; rules at a node at once.',
+    summary:
+      'Sets fields of a user. A password counts from the next CONNECT on; rules at a node or a hub at once.',
     parameters: named,
     body: json(ref('UserChange')),
     answers: { 204: answer('They are set.'), 404: notFound, 501: noUsers },
@@ -39,7 +40,8 @@ export const userOperations = {
     method: 'DELETE',
     path: '/users/:name',
     summary: 'Removes a user, and ends the sessions that its password has opened.',
-    description: 'A node keeps the last user of a file: without one no client could connect.',
+    description:
+      'A node keeps the last user of a file: without one no client could connect. A hub keeps those that are deployed with it.',
     parameters: named,
     answers: { 200: answer('What was ended.', ref('Ended')), 404: notFound, 501: noUsers },
   },

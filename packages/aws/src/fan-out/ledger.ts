@@ -111,7 +111,6 @@ export class Ledger {
   }
 }
 
-/** The cohorts without these jobs. */
 function without(cohorts: readonly Cohort[], jobs: readonly string[]): Cohort[] {
   return cohorts
     .map((cohort) => ({ ...cohort, jobs: cohort.jobs.filter((job) => !jobs.includes(job)) }))

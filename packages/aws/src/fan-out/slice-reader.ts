@@ -1,7 +1,6 @@
 import type { Subscriber } from '@apus/broker';
 import type { ShardName, ShardRange, SubscriberSlice } from '@apus/store-dynamodb';
 
-/** Reads the subscribers of a shard. */
 export interface ShardReader {
   readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice>;
 }

@@ -73,7 +73,6 @@ export class Frame {
     this.#packets = packets;
   }
 
-  /** A push. */
   static of(packets: readonly OutgoingPacket[]): Frame {
     return new Frame(formatPush(bytesOf(packets)), packets);
   }

@@ -33,7 +33,7 @@ export interface Cloud {
   readonly stores: DynamoStores;
   readonly environment: Environment;
   readonly routes: Handlers;
-  /** Undefined where usage is not counted. `flushingUsage` writes it behind each handler. */
+  /** Undefined where usage is not counted. `withMetrics` writes it behind each handler. */
   readonly usage: EnvironmentUsage | undefined;
   /** For the function of the timer queue. Present where it has timers. */
   readonly liveness: Liveness | undefined;

@@ -49,7 +49,6 @@ export const OPTIONAL_METRICS = {
 
 /** Metrics of the functions of bridges and rules, where a deployment has some. */
 export const BRIDGE_METRICS = {
-  /** Records of Kafka that can be no message, or that the broker refuses for good. */
   kafkaRecordsSkipped: 'KafkaRecordsSkipped',
   /** Messages of AWS IoT Core that can be none here, or that the broker refuses for good. */
   iotCoreMessagesSkipped: 'IotCoreMessagesSkipped',

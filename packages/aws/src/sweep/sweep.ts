@@ -67,7 +67,6 @@ export interface SweepOptions {
   readonly connectTimeoutSeconds?: number;
 }
 
-/** The report of one run. */
 export interface SweepReport extends SweepCounts {
   /** This run has come to the end of the table. */
   readonly isPassComplete: boolean;

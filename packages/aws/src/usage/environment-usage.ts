@@ -93,18 +93,3 @@ export class EnvironmentUsage implements UsageCounter {
     }
   }
 }
-
-/** A handler that writes the usage after its events, when it is due. */
-export function flushingUsage<Call extends unknown[], Result>(
-  usage: EnvironmentUsage | undefined,
-  handle: (...call: Call) => Promise<Result>,
-): (...call: Call) => Promise<Result> {
-  if (usage === undefined) return handle;
-  return async (...call) => {
-    try {
-      return await handle(...call);
-    } finally {
-      await usage.flushWhenDue();
-    }
-  };
-}

@@ -11,17 +11,6 @@ import { startGateway } from '../support/gateway.ts';
 describe('a connection that is taken over', () => {
   const session: Fields = { clientId: 'same', properties: { sessionExpiryInterval: 60 } };
 
-  it('gets DISCONNECT 0x8E as a push and is closed', async () => {
-    const gateway = await startGateway();
-    const first = await TextClient.connect(gateway.url, session);
-    const second = await TextClient.connect(gateway.url, { ...session, clean: false });
-    expect(second.connack?.sessionPresent).toBe(true);
-    expect((await first.client.pushes.next()).packets).toMatchObject([
-      { cmd: 'disconnect', reasonCode: 0x8e },
-    ]);
-    expect(await first.client.expectClose()).toBe(1000);
-  });
-
   it('whose frame comes afterwards is closed, and the frame has no effect', async () => {
     const gateway = await startGateway();
     const { client: watcher } = await TextClient.connect(gateway.url);

@@ -40,19 +40,6 @@ describe('messages to other clients', () => {
     expect(posts(gateway)).toBe(0);
   });
 
-  it('leave as one post for several packets to one connection', async () => {
-    const gateway = await startGateway();
-    const watchers = [await subscriber(gateway), await subscriber(gateway)];
-    const { client } = await TextClient.connect(gateway.url);
-    const texts = ['a', 'b', 'c', 'd', 'e'];
-    await client.exchange(
-      ...texts.map((text, index) => publish('t', text, { qos: index % 2, messageId: 1 })),
-    );
-    for (const watcher of watchers)
-      expect(payloads((await watcher.client.pushes.next()).packets)).toEqual(texts);
-    expect(posts(gateway)).toBe(2);
-  });
-
   it('have been posted when the publisher gets its PUBACK', async () => {
     const repliesAtPost: number[] = [];
     const gateway: Gateway = await startGateway({
@@ -73,17 +60,6 @@ describe('messages to other clients', () => {
     }
     // Its CONNACK's reply and those of the publishes before: never the one that was being worked for.
     expect(repliesAtPost).toEqual([1, 2, 3, 4, 5]);
-  });
-
-  it('are whole packets, as many in a push as are billed as one message', async () => {
-    const gateway = await startGateway();
-    const watcher = await subscriber(gateway);
-    const { client } = await TextClient.connect(gateway.url);
-    const large = 'x'.repeat(10_000);
-    await client.exchange(publish('t', large), publish('t', large));
-    await client.exchange(publish('t', large), publish('t', large));
-    const pushes = [await watcher.client.pushes.next(), await watcher.client.pushes.next()];
-    expect(pushes.map(({ packets }) => packets.length)).toEqual([2, 2]);
   });
 
   it('are not stored for a session that ends with its connection, and need no PUBACK', async () => {
@@ -205,18 +181,6 @@ describe('a post that finds its connection gone', () => {
 });
 
 describe('a client that does not read', () => {
-  it('misses QoS 0 messages, and stays connected', async () => {
-    const victims = new Set<string>();
-    const gateway = await startGateway(faultyFor(victims, 'postThrottled'));
-    const slow = await subscriber(gateway);
-    const { client } = await TextClient.connect(gateway.url);
-    victims.add(slow.connectionId);
-    await client.exchange(publish('t', 'missed'));
-    victims.clear();
-    await client.exchange(publish('t', 'seen'));
-    expect(payloads((await slow.client.pushes.next()).packets)).toEqual(['seen']);
-  });
-
   it('is closed when it would miss more, and gets that when it is back', async () => {
     const victims = new Set<string>();
     const gateway = await startGateway(faultyFor(victims, 'postThrottled'));

@@ -1,4 +1,11 @@
-import { type GivenQuotaScopes, type Identity, NO_QUOTAS, type QuotaScopes, withQuotas } from '@apus/broker';
+import {
+  type GivenQuotaScopes,
+  type Identity,
+  NO_QUOTAS,
+  type QuotaScopes,
+  type StreamDeclarations,
+  withQuotas,
+} from '@apus/broker';
 import { createDynamoDb } from '@apus/emulated-aws';
 import { type DynamoStores, defineTable, leanClient } from '@apus/store-dynamodb';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -48,6 +55,8 @@ export interface ProcessOptions {
   readonly wrap?: (poster: Poster & PostAttempts) => Poster & PostAttempts;
   /** @default none */
   readonly rules?: RuleQueue;
+  /** @default none */
+  readonly streams?: StreamDeclarations;
 }
 
 /** One execution environment: stores, broker and worker of its own. */
@@ -154,6 +163,7 @@ export class World {
       stores: { inlineSubscribersMax: 1, ...shardOptions },
       quotas: quotasOf(options),
       rules: options.rules,
+      streams: options.streams && { declared: options.streams, tableName: TABLE },
       meter,
     });
     const worker: FanOutWorker = createFanOutWorker({

@@ -284,7 +284,6 @@ export class TimersWorld {
     return report === 'killed' ? undefined : report;
   }
 
-  /** All that is in the tables, as it is. */
   async items(): Promise<Record<string, AttributeValue>[]> {
     return (await Promise.all([TABLE, SESSIONS_TABLE].map((name) => this.#itemsOf(name)))).flat();
   }

@@ -20,7 +20,6 @@ export class BanList implements Bans {
     this.replace(bans);
   }
 
-  /** The bans that have not ended. */
   all(): Ban[] {
     this.#dropEnded();
     return Object.values(this.#bans).flatMap((bans) => [...bans.values()].flat());

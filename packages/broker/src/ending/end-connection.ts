@@ -99,7 +99,6 @@ function isKeptByRooms({ ports: { presence } }: Context, { isPresent }: Departur
   return isPresent === true && presence?.store.release !== undefined;
 }
 
-/** The session has ended with its connection. */
 function* ended(context: Context, departure: Departure, ending: Ending): Flow<true> {
   const { session, connectionId, identity, connectedAtMs: attachedAtMs } = departure;
   const { atMs, reason = 'tcp_closed', isRefused = false } = ending;

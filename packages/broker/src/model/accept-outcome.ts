@@ -16,7 +16,6 @@ export type AcceptOutcome =
   | 'writes-exceeded'
   /** The broker would have to keep the message, and has no memory for it now. */
   | 'memory-full'
-  /** The queues of the tenant are full. */
   | 'tenant-queues-full'
   /** Too many handlers publish to one topic of a stream: this one found no free place in the topic's log. */
   | 'stream-contended'

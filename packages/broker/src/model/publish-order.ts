@@ -27,6 +27,12 @@ export class PublishOrder {
   #bytes = 0;
   /** The newest one has been handed on, and the next one may come when another has ended. */
   #held: (() => void) | undefined;
+  #hasFailed = false;
+
+  /** A message has no answer: the connection ends, and its publisher sends it again. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
 
   /** The message comes behind all that have entered. Its caller calls `end`. */
   enter(bytes: number, callbacks: OrderCallbacks): OrderedPublish {
@@ -47,6 +53,7 @@ export class PublishOrder {
   ended(message: OrderedPublish, bytes: number, isAnswered: boolean): void {
     this.#size -= 1;
     this.#bytes -= bytes;
+    if (!isAnswered) this.#hasFailed = true;
     const held = this.#held;
     this.#held = undefined;
     if (this.#last !== message) {
@@ -104,6 +111,11 @@ export class OrderedPublish {
   offered(): void {
     this.#isOffered = true;
     this.#goOn(this.#callbacks.offered);
+  }
+
+  /** @throws if one has failed: the publisher sends those behind it again, too, and none overtakes it */
+  stayBehind(): void {
+    if (this.#order.hasFailed) throw new Error('a message before it has failed');
   }
 
   /** Waits until those before have been handed on, or have ended. */

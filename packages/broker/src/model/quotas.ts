@@ -106,7 +106,6 @@ const ANY: Quotas = {
   ...{ delayedMessagesMax: 0, delayedBytesMax: 0 },
 };
 
-/** No quotas. */
 export const NO_QUOTAS: QuotaScopes = { identity: ANY, tenant: ANY_OF_TENANT, broker: ANY_RATE };
 
 /** Half of `DEFAULT_LIMITS`, which limit a tenant: one identity leaves room for the others of its tenant. */

@@ -66,7 +66,10 @@ export interface AppendOptions {
   readonly isForced: boolean;
   /** The `quotaHolderKey` for which the topic is opened, if it is new. @default the broker's own */
   readonly holder?: string | undefined;
-  /** If the topic has the message, or a later one of the same source, the store does not append it again. */
+  /**
+   * If the topic has the message, or a later one of the same source, the store does not append it again. Where readers
+   * may not have it (DynamoDB) the store answers its entry, for them to be sent it again.
+   */
   readonly origin?: MessageOrigin | undefined;
 }
 

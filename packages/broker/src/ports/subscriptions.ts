@@ -50,6 +50,5 @@ export interface SubscriptionStore {
    */
   moved(session: SessionRef, from: ConnectionId, subscriptions: readonly Subscription[]): Awaitable<void>;
 
-  /** The subscriptions of one session. */
   list(session: SessionRef): Awaitable<readonly Subscription[]>;
 }

@@ -38,6 +38,7 @@ export function* forward(
     stream === undefined ? ordered?.mayOffer : ordered?.isNext || context.ports.streams?.isShared;
   const waits = ordered !== undefined && mayAsk !== true;
   if (waits) yield* ordered.untilNext();
+  ordered?.stayBehind();
   const asking = waits ? undefined : matching;
   const matched = yield* waitFor(asking ?? context.ports.subscriptions.match(tenant, message.topic));
   // A retained message has been counted already. A removal has not, and its properties may be long.

@@ -263,6 +263,7 @@ function* acceptLater(context: Context, attempt: Attempt, messageId: string): Fl
 
 function acceptFrom(context: Context, attempt: Attempt, messageId: string): Accepted | Flow<AcceptOutcome> {
   const { link, connection, packet, topic, isRepetition, ordered } = attempt;
+  ordered?.stayBehind();
   const { qos, retain, payload, properties } = packet;
   const { identity, session } = connection;
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
@@ -281,6 +282,7 @@ function acceptFrom(context: Context, attempt: Attempt, messageId: string): Acce
 
 function* whenNext(ordered: OrderedPublish, accepting: Flow<AcceptOutcome>): Flow<AcceptOutcome> {
   yield* ordered.untilNext();
+  ordered.stayBehind();
   return yield* accepting;
 }
 

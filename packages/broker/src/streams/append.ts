@@ -38,6 +38,7 @@ export function* append(
   }
   const holder = holderKeyOf(publisher);
   const options = { key: keyOf(message, stream.key), nowMs: clock.now(), isForced: isWill, holder, origin };
+  ordered?.stayBehind();
   const appending = store.append(tenant, stream, message, options);
   if (appending instanceof Promise) ordered?.asked();
   const appended = yield* waitFor(appending);

@@ -1,15 +1,15 @@
-import { ApiProblem, type Facts, type Observed } from '@apus/api';
+import { ApiProblem, type Facts, type Observed, type UserFacts } from '@apus/api';
 import type { UsageLine, UsageQuestion } from '@apus/broker';
 import { type ApiSources, heldFacts, slowest } from '@apus/door';
 
 const NO_REGISTER = 'An object keeps no register of tenants: each tenant has an object of its own.';
-const NO_USERS = 'The users of an object are deployed with it: change them there, and deploy again.';
 const NO_HISTORY = 'An object keeps no history: it forgets everything but its records while it sleeps.';
 const NO_BREAKER = 'An object has no breaker: quotas bound its clients.';
-const NO_TOPICS = 'No topics are described in an object.';
+const NO_TOPICS =
+  'An object describes no topics and checks no payloads: its runtime makes no code from the text of a schema.';
 
 /** Everything that a hub answers from. */
-export interface HubSources extends ApiSources {
+export interface HubSources extends ApiSources, UserFacts {
   usage(question: UsageQuestion): readonly UsageLine[];
   /** A message of a backend. */
   published(tenant: string, payload: Uint8Array): void;
@@ -27,13 +27,13 @@ export function hubFacts(sources: HubSources): Facts {
     ...heldFacts(sources),
     register: () => refuse('NOT_FOUND', NO_REGISTER),
     tenants: () => refuse('NOT_FOUND', NO_REGISTER),
-    users: () => refuse('NOT_SUPPORTED', NO_USERS),
+    users: () => sources.users(),
     usage: (question) => sources.usage(question),
     bridges: () => [],
     rules: () => ({ data: [] }),
     letters: () => undefined,
     breaker: () => refuse('NOT_SUPPORTED', NO_BREAKER),
-    asyncApi: () => refuse('NOT_FOUND', NO_TOPICS),
+    asyncApi: () => refuse('NOT_SUPPORTED', NO_TOPICS),
     observed: () => observed,
   };
 }

@@ -4,7 +4,7 @@ import { addressGroup, Crowd } from '@apus/identity';
 import { ReasonCode } from '@apus/mqtt';
 import type { ComposedStores, LivingConnection, Writer } from '@apus/store-disk';
 import type { HubUsage } from '../hub-usage.ts';
-import { SAVES_AT_ONCE_MAX, SLOW_LOOK_MS, UNREAD_LOOK_BYTES } from '../limits.ts';
+import { SLOW_LOOK_MS, UNREAD_LOOK_BYTES } from '../limits.ts';
 import type { ObjectSocket } from '../platform.ts';
 import { type Records, spilledKey } from '../storage/records.ts';
 import {
@@ -17,6 +17,7 @@ import {
   unpackLink,
 } from '../storage/saved-link.ts';
 import { isUnfinished, nameOf, stateWith } from '../storage/saved-state.ts';
+import { Density } from './density.ts';
 import { type LinkContext, ObjectLink } from './object-link.ts';
 
 type OpenContext = Omit<LinkContext, 'sends' | 'changed' | 'slow' | 'ended'> & {
@@ -68,6 +69,7 @@ export class HubLinks {
   readonly #unsaved = new Set<ObjectLink>();
   /** Saved when the timer for them goes off. */
   readonly #waiting = new Set<ObjectLink>();
+  readonly #density: Density;
   readonly #slow = new Set<ObjectLink>();
   /** Links without an accepted CONNECT, by address. */
   readonly #pending = new Crowd<ObjectLink>();
@@ -81,10 +83,6 @@ export class HubLinks {
   /** Links whose state stands in rows. */
   readonly #spilled = new Set<ConnectionId>();
   #isWaiting = false;
-  /** The present half of a second, and the changes of links in it. */
-  #half = 0;
-  #changes = 0;
-  #wasDense = false;
   #isLooking = false;
   #stores: ComposedStores | undefined;
   #writer: Writer | undefined;
@@ -95,6 +93,7 @@ export class HubLinks {
   constructor(records: Records, work: Work) {
     this.#records = records;
     this.#work = work;
+    this.#density = new Density(work.limits.quietMs);
     records.onPassing = (number) => {
       const link = this.#byNumber.get(number);
       if (link !== undefined) this.#unsaved.add(link);
@@ -143,7 +142,7 @@ export class HubLinks {
     for (const socket of sockets) {
       const note = socket.deserializeAttachment() as SocketNote | null;
       if (note === null || note.isClosed) continue;
-      const saved = unpackLink(note.link ?? this.#records.spilled(note.id));
+      const saved = unpackLink(note.link ?? this.#records.get(spilledKey(note.id)) ?? new Uint8Array());
       this.#records.adopt(saved.records);
       this.#found.set(note.id, saved);
       found.push({ socket, saved });
@@ -194,7 +193,7 @@ export class HubLinks {
     const holder = addressGroup(peer.address);
     if (this.#pending.count(holder) > this.#work.limits.pendingPerAddressMax)
       this.#closePending(this.#pending.oldest(holder));
-    this.#save(link, stores(this.#stores));
+    this.#save([link]);
     this.#work.settle();
   }
 
@@ -296,29 +295,19 @@ export class HubLinks {
   }
 
   #saveChanged(): void {
-    const isDense = this.#isDense(this.#unsaved.size);
+    const isDense = this.#density.isDense(this.#unsaved.size);
+    const now: ObjectLink[] = [];
     for (const link of this.#unsaved) {
       if (this.#links.has(link.id)) {
         this.#name(link);
         this.#watch(link);
       }
       if (isDense || this.#spilled.has(link.id)) this.#saveLater(link);
-      else this.#save(link, stores(this.#stores));
+      else now.push(link);
     }
+    this.#save(now);
     this.#unsaved.clear();
     this.#work.quiet();
-  }
-
-  /** Whether links change so often that the object is better kept awake. */
-  #isDense(changes: number): boolean {
-    const half = Math.floor(Date.now() / this.#work.limits.quietMs);
-    if (half !== this.#half) {
-      this.#wasDense = half === this.#half + 1 && this.#changes >= SAVES_AT_ONCE_MAX;
-      this.#half = half;
-      this.#changes = 0;
-    }
-    this.#changes += changes;
-    return this.#wasDense || this.#changes > SAVES_AT_ONCE_MAX;
   }
 
   /** Once for all changes of a moment. While the timer runs the object does not sleep. */
@@ -328,21 +317,30 @@ export class HubLinks {
     this.#isWaiting = true;
     setTimeout(() => {
       this.#isWaiting = false;
-      for (const each of this.#waiting) this.#save(each, stores(this.#stores));
+      this.#save(this.#waiting);
       this.#waiting.clear();
       this.#work.quiet();
     }, this.#work.limits.quietMs);
   }
 
-  #save(link: ObjectLink, { queues }: ComposedStores): void {
-    if (link.isOver) return;
+  /** One of them carries the usage of the hub. */
+  #save(links: Iterable<ObjectLink>): void {
+    let carries = true;
+    for (const link of links) {
+      if (link.isOver) continue;
+      this.#saveOne(link, stores(this.#stores), carries);
+      carries = false;
+    }
+  }
+
+  #saveOne(link: ObjectLink, { queues }: ComposedStores, carriesUsage: boolean): void {
     const { state } = link;
     const session = state.phase === 'connected' ? state.connection.session : undefined;
     const bytes = packLink(this.#factsOf(link, session?.attachment), {
       ...link.saved,
       progress: session && queues.progressOf(session),
       records: link.passingNumber === undefined ? [] : this.#records.passing(link.passingNumber),
-      usage: this.#usage?.note,
+      usage: carriesUsage ? this.#usage?.note : undefined,
     });
     if (bytes.length > this.#work.limits.attachmentBytesMax) {
       this.#spill(link, bytes);

@@ -1,17 +1,18 @@
+import { Buffer } from 'node:buffer';
 import { type JournalContent, type Operations, passingSessionOf } from '@apus/store-disk';
-import { ROW_BYTES_MAX, SCANNED_ROWS_MAX, SCANNED_ROWS_MIN } from '../limits.ts';
+import { ROW_BYTES_MAX, SCANNED_ROWS, SCANNED_SMALL_ROWS } from '../limits.ts';
 import type { ObjectStorage } from '../platform.ts';
+import { HubKind } from './layout.ts';
 
 export type PassingRecord = readonly [key: string, value: Uint8Array];
 
 /** The first letters of the keys of sessions and subscriptions: at most 64 KB, and not a message of any size. */
 const SMALL_KINDS = 'sf';
 
-/** The first letter of the keys of saved links that are too large for their sockets. */
-const SPILLED = 'y';
-
 /** The first letter of the keys of records that a hub may never have read: it does not know which take several rows. */
 const UNREAD = 'e';
+
+type Row = readonly [key: string, value: ArrayBuffer];
 
 /** Between the key and the number of a further row of a large value. No key contains it: they sort behind its first row. */
 const REST = '~';
@@ -52,45 +53,53 @@ export class Records implements JournalContent {
     if (rows.length > 0) this.#storage.transactionSync(() => this.#write(rows));
   }
 
-  *scan(kind: string, from = kind): Generator<readonly [key: string, value: Buffer]> {
-    yield* this.#rows(from, String.fromCharCode(kind.charCodeAt(0) + 1));
-    // Their numbers are above those of all rows. Other kinds than those of sessions have none.
-    if (passingSessionOf(`${kind}8`) !== undefined) yield* this.#scanPassing(kind, from);
+  scan(kind: string, from = kind): Generator<readonly [key: string, value: Uint8Array]> {
+    return this.#rows(from, String.fromCharCode(kind.charCodeAt(0) + 1), kind);
+  }
+
+  /** Records that are texts. */
+  *texts(kind: string, from = kind): Generator<readonly [key: string, text: string]> {
+    for (const [key, value] of this.scan(kind, from)) yield [key, textIn(value)];
   }
 
   damage(where: string, error: unknown): Error {
     return new Error(`The storage of this object is damaged: ${where} cannot be read.`, { cause: error });
   }
 
-  /** A saved link that its socket has no room for. */
-  spilled(connectionId: string): Uint8Array {
-    const key = spilledKey(connectionId);
-    for (const [, value] of this.#rows(key, `${key}${REST}${REST}`)) return value;
-    return new Uint8Array();
+  text(key: string): string | undefined {
+    const value = this.get(key);
+    return value && textIn(value);
+  }
+
+  /** One record. */
+  get(key: string): Uint8Array | undefined {
+    for (const [found, value] of this.#rows(key, `${key}${REST}${REST}`))
+      return found === key ? value : undefined;
+    return undefined;
   }
 
   /** The connections of all saved links that stand in rows. */
   *spilledIds(): Generator<string> {
-    for (const [key] of this.scan(SPILLED)) yield key.slice(SPILLED.length);
+    for (const [key] of this.scan(HubKind.SpilledLink)) yield key.slice(HubKind.SpilledLink.length);
   }
 
   /**
    * Reads a page at a time: a caller may leave off, or write meanwhile. A value in several rows is put together. This is
    * one generator, as each further one costs a wake-up with many sessions a tenth of its time.
    */
-  *#rows(from: string, end: string): Generator<readonly [key: string, value: Buffer]> {
-    const maximum = SMALL_KINDS.includes(from.charAt(0)) ? SCANNED_ROWS_MAX : SCANNED_ROWS_MIN;
-    let [after, isAfter, rowsMax, rows] = [from, '>=', 0, 0];
-    let [long, pieces]: [string, Buffer[]] = ['', []];
+  *#rows(from: string, end: string, kind?: string): Generator<readonly [key: string, value: Uint8Array]> {
+    const isSmall = SMALL_KINDS.includes(from.charAt(0));
+    const rowsMax = isSmall ? SCANNED_SMALL_ROWS : SCANNED_ROWS;
+    let [after, isAfter, rows] = [from, '>=', 0];
+    let [long, pieces]: [string, Uint8Array[]] = ['', []];
     do {
-      // Many callers look at the first record alone; others read all.
-      rowsMax = Math.min(Math.max(rowsMax * 4, SCANNED_ROWS_MIN), maximum);
       const query = `SELECT k, v FROM kv WHERE k ${isAfter} ? AND k < ? ORDER BY k LIMIT ?`;
-      const page = this.#storage.sql.exec(query, after, end, rowsMax).toArray();
+      // An object for each row, and a `Buffer` of each value, would take longer.
+      const page = this.#storage.sql.exec(query, after, end, rowsMax).raw().toArray() as Row[];
       rows = page.length;
-      for (const { k, v } of page) {
-        const key = k as string;
-        const value = Buffer.from(v as ArrayBuffer);
+      for (const row of page) {
+        const key = row[0];
+        const value = isSmall ? new Uint8Array(row[1]) : Buffer.from(row[1]);
         after = key;
         if (pieces.length > 0 && key.startsWith(`${long}${REST}`)) {
           this.#long.add(long);
@@ -106,6 +115,8 @@ export class Records implements JournalContent {
       isAfter = '>';
     } while (rows === rowsMax);
     if (pieces.length > 0) yield [long, Buffer.concat(pieces)];
+    // Their numbers are above those of all rows.
+    if (kind !== undefined) yield* this.#passingOf(kind, from);
   }
 
   #change(session: number, key: string, value: Uint8Array | undefined): void {
@@ -148,23 +159,25 @@ export class Records implements JournalContent {
     });
   }
 
-  *#scanPassing(kind: string, from: string): Generator<readonly [string, Buffer]> {
+  /** In the order of their keys. Other kinds than those of sessions have none. */
+  #passingOf(kind: string, from: string): readonly PassingRecord[] {
     const found: PassingRecord[] = [];
     for (const records of this.#passing.values())
       for (const record of records) if (record[0].startsWith(kind) && record[0] >= from) found.push(record);
     found.sort(([one], [other]) => (one < other ? -1 : 1));
-    for (const [key, value] of found) yield [key, Buffer.from(value)];
+    return found;
   }
 }
 
-/** The key of a row that says that subscriptions have, or once had, conditions. Rows of the journal have other letters. */
-export const CONDITIONS_KEY = 'k';
-
 /** Asked before the hub is read. */
 export function hasConditions(storage: ObjectStorage): boolean {
-  return !new Records(storage).scan(CONDITIONS_KEY).next().done;
+  return !new Records(storage).scan(HubKind.Conditions).next().done;
+}
+
+function textIn({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
 }
 
 export function spilledKey(connectionId: string): string {
-  return SPILLED + connectionId;
+  return HubKind.SpilledLink + connectionId;
 }

@@ -22,7 +22,7 @@ export interface SavedLink {
   readonly unfinished: Uint8Array;
   /** The records of its session, which ends with it. */
   readonly records: readonly PassingRecord[];
-  /** Of the hub, when the link was saved. */
+  /** Of the hub, when the link was saved. One of the links that are saved together has it. */
   readonly usage: UsageNote | undefined;
 }
 

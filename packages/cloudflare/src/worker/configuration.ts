@@ -52,6 +52,9 @@ const HUB_FIELDS = [
 
 const OWN_FIELDS = ['allowedOrigins', 'tenants', 'location'];
 
+const NO_TOPICS =
+  'a hub checks no payloads against schemas of "topics": a node does, and a deployment on AWS.';
+
 const LOCATION = /^(?:wnam|enam|sam|weur|eeur|apac|oc|afr|me|eu|fedramp)$/;
 
 /** Characters of an API key: 16 random bytes in base64, or more. */
@@ -63,6 +66,7 @@ export function readConfiguration(texts: WorkerTexts): WorkerConfiguration {
   const unknown = Object.keys(given).find(
     (name) => ![...HUB_FIELDS, ...OWN_FIELDS].some((one) => one === name),
   );
+  if (unknown === 'topics') throw new ConfigurationError(`CONFIGURATION: ${NO_TOPICS}`);
   if (unknown !== undefined) throw new ConfigurationError(`CONFIGURATION has no field "${unknown}".`);
   if (texts.CLOSED !== undefined && texts.IDENTITY === undefined)
     throw new ConfigurationError('The secret IDENTITY is missing: no client may connect.');

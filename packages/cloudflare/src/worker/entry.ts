@@ -22,12 +22,20 @@ interface Environment extends WorkerTexts {
   readonly ASSETS?: HubStub;
 }
 
+/** Read once for all hubs of an isolate: the environment of each is the same. */
+let configured: WorkerConfiguration | undefined;
+
+function configurationIn(environment: Environment): WorkerConfiguration {
+  configured ??= readConfiguration(environment);
+  return configured;
+}
+
 /** Made with the first request: nothing may be read before. */
 let opened: { readonly configuration: WorkerConfiguration; readonly front: Front } | undefined;
 
 function frontFor(environment: Environment, log: Log): typeof opened & object {
   if (opened !== undefined) return opened;
-  const configuration = readConfiguration(environment);
+  const configuration = configurationIn(environment);
   const { hub, identity } = configuration;
   const { handshakes } = openAccess(hub, awakeScheduler, log);
   const context = chainContext(hub.files ?? {}, awakeScheduler, log);
@@ -62,7 +70,7 @@ function openedFor(environment: Environment): (typeof opened & object) | Respons
 /** The broker of one tenant. */
 export class Hub extends HubObject {
   constructor(state: ObjectState, environment: Environment) {
-    super(state, () => readConfiguration(environment).hub);
+    super(state, () => configurationIn(environment).hub);
   }
 }
 

@@ -152,7 +152,8 @@ export class SimulatedObject implements ObjectState {
     const read = query.startsWith('SELECT') ? found.slice(0, Number(limit ?? found.length)) : [];
     this.rowsRead += read.length;
     const records = read.map(([k, v]) => ({ k, v: v.slice().buffer }));
-    return Object.assign(records, { toArray: () => records });
+    const raw = records.map(({ k, v }) => [k, v]);
+    return Object.assign(records, { toArray: () => records, raw: () => ({ toArray: () => raw }) });
   }
 }
 

@@ -96,7 +96,6 @@ export interface ApiSources extends Omit<FigureSources, 'stores' | 'links'> {
   readonly nodeName: string;
   readonly stores: ListedStores;
   readonly links: ListedLinks;
-  /** The door of a connection. */
   readonly doorOf: (connectionId: ConnectionId) => KnownDoor;
   /** `BanKeeper` is one. */
   readonly bans: {

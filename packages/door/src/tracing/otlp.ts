@@ -5,7 +5,6 @@ export type SpanKind = keyof typeof SPAN_KINDS;
 const STATUS_ERROR = 2;
 const NANOSECONDS = 1_000_000;
 
-/** A span as it is exported. */
 export interface FinishedSpan {
   readonly traceId: string;
   readonly spanId: string;

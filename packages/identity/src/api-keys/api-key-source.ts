@@ -2,7 +2,6 @@ import type { Awaitable, Clock } from '@apus/broker';
 import { Refreshed } from '../refreshed.ts';
 import { type ApiKey, parseApiKeys } from './api-key.ts';
 
-/** A source of keys. */
 export interface ApiKeySource {
   /**
    * The key that `look` finds in the list. If it finds none, a remote list is read again.

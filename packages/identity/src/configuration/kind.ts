@@ -44,6 +44,8 @@ export interface ChainContext extends HookContext {
    * Looks up users in a file, which may be read again when it changes; the owner is passed along. Absent in the cloud.
    */
   readonly usersFile?: ((path: string, owner: UsersOwner) => UserLookup) | undefined;
+  /** Looks up users that the process keeps in a table of its own. Absent where it has none. */
+  readonly usersTable?: ((owner: UsersOwner) => UserLookup) | undefined;
   /** Reads a user of the deployment's table. Absent outside of it. */
   readonly readUser?: ReadUser | undefined;
   /** The register of tenants. Absent if the door has none. */
@@ -52,7 +54,7 @@ export interface ChainContext extends HookContext {
   readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
 }
 
-/** The owner of the identities of a file's users. */
+/** The owner of the identities of users. */
 export interface UsersOwner {
   readonly source: string;
   readonly tenant: string;

@@ -8,7 +8,7 @@ import type { AuthenticatorKind, ChainContext, Position } from './kind.ts';
 
 interface UsersConfiguration {
   readonly where: string;
-  /** Undefined: the users are in the table of the deployment. */
+  /** Undefined: the users are in the table of the deployment, or of the hub. */
   readonly path: string | undefined;
   readonly tenant: string | undefined;
 }
@@ -24,7 +24,7 @@ export const usersKind: AuthenticatorKind<UsersConfiguration> = {
     const isInTable = fields.flag('table') ?? false;
     if ((path === undefined) !== isInTable)
       throw new ConfigurationError(
-        `${fields.where} has to have one of "file", the users file of a node, and "table": true, in a deployment. \`apus user add\` writes both.`,
+        `${fields.where} has to have one of "file", the users file of a node, and "table": true, in a deployment, or in a hub. \`apus user add\` writes the first two.`,
       );
     return { where: fields.where, path, tenant: fields.tenant() };
   },
@@ -46,12 +46,15 @@ export const usersKind: AuthenticatorKind<UsersConfiguration> = {
 function usersOf(
   { path, where }: UsersConfiguration,
   tenant: string,
-  { usersFile, readUser }: ChainContext,
+  { usersFile, usersTable, readUser }: ChainContext,
   source: Position['source'],
 ): UserLookup {
   if (path === undefined) {
+    if (usersTable !== undefined) return usersTable({ source, tenant });
     if (readUser === undefined)
-      throw new ConfigurationError(`${where}.table is for deployments in AWS: a node has a "file".`);
+      throw new ConfigurationError(
+        `${where}.table is for deployments in AWS and for hubs: a node has a "file".`,
+      );
     return new StoredUsers(tenant, readUser);
   }
   if (usersFile === undefined) throw new ConfigurationError(`${path}: there are no files in the cloud.`);

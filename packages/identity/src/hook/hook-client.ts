@@ -6,7 +6,6 @@ import { QuestionQueue } from './question-queue.ts';
 import type { HookRequest } from './request-template.ts';
 import type { HookTimers } from './system-timers.ts';
 
-/** The answer of a hook, with any status. */
 export interface HookAnswer {
   readonly status: number;
   /** The header, unchanged; empty without one. */

@@ -14,7 +14,6 @@ export class TestClock {
   now = () => this.nowMs;
 }
 
-/** A chain of these authenticators, and what it logged. */
 export function chainOf(authenticators: readonly object[], clock = new TestClock(), readSecret = NO_SECRETS) {
   const logged: unknown[] = [];
   const note = (event: string, fields: unknown) => logged.push([event, fields]);

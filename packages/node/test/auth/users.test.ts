@@ -110,35 +110,6 @@ describe('a user', () => {
 
 const TERMS = { qos: 0, retain: false, shareGroup: undefined } as const;
 
-describe('the rights of a user', () => {
-  test('cover the topics that the filters match, `a/b` not `a/b/c`', () => {
-    const authorizer = new UsersAuthorizer(usersWith({ publish: ['a/b', 'c/+'], subscribe: ['news/#'] }));
-    expect(authorizer.mayPublish(ADA, 'c', 'a/b', TERMS)).toBe(true);
-    expect(authorizer.mayPublish(ADA, 'c', 'a/b/c', TERMS)).toBe(false);
-    expect(authorizer.mayPublish(ADA, 'c', 'c/1', TERMS)).toBe(true);
-    expect(authorizer.maySubscribe(ADA, 'c', 'news/+/today', TERMS)).toBe(true);
-    expect(authorizer.maySubscribe(ADA, 'c', '#', TERMS)).toBe(false);
-    expect(authorizer.mayPublish({ tenant: 'default', name: 'bob' }, 'c', 'a/b', TERMS)).toBe(false);
-  });
-
-  test('may depend on the client identifier and the user name', () => {
-    const authorizer = new UsersAuthorizer(usersWith({ publish: ['u/%u/c/%c'], subscribe: ['c/%c/#'] }));
-    expect(authorizer.mayPublish(ADA, 'ada-tablet', 'u/ada/c/ada-tablet', TERMS)).toBe(true);
-    expect(authorizer.mayPublish(ADA, 'ada-tablet', 'u/ada/c/ada-phone', TERMS)).toBe(false);
-    expect(authorizer.maySubscribe(ADA, 'ada-tablet', 'c/ada-tablet/#', TERMS)).toBe(true);
-  });
-
-  test.each(['+', '#', 'tablet/#', 'a/b', ''])(
-    'is not widened by a client that calls itself "%s"',
-    (clientId) => {
-      const authorizer = new UsersAuthorizer(usersWith({ publish: [], subscribe: ['c/%c/data', 'c/%c/#'] }));
-      for (const filter of ['c/+/data', 'c/#', 'c/+/#', 'c/tablet/data', 'c//data', 'c/tablet/#/data']) {
-        expect(authorizer.maySubscribe(ADA, clientId, filter, TERMS)).toBe(false);
-      }
-    },
-  );
-});
-
 test('a node reads its users file again, and names the changed users in its log', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'apus-users-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -187,32 +158,4 @@ test('a user may have rules instead of the lists, or before them', () => {
   expect(authorizer.mayPublish(ADA, 'c', 'a/x', TERMS)).toBe(true);
   expect(authorizer.mayPublish(ADA, 'c', 'a/secret', TERMS)).toBe(false);
   expect(authorizer.maySubscribe(ADA, 'c', 'a/x', TERMS)).toBe(false);
-});
-
-test('a node with users lets them in and keeps them to their topics', async () => {
-  const users = usersWith({ publish: ['mine/#'], subscribe: ['mine/#'] });
-  const authenticator = new UsersAuthenticator({ users, tenant: TENANT, clock: { now: () => 0 } });
-  const node = await nodeForTest({ authenticator, authorizer: new UsersAuthorizer(users) });
-  const { connack: refused } = await RawClient.connect(node.url, { username: 'ada', password: 'wrong' });
-  expect(refused.reasonCode).toBe(0x86);
-  const { client } = await RawClient.connect(node.url, { username: 'ada', password: 'correct horse' });
-  client.send({ cmd: 'publish', topic: 'mine/1', payload: 'x', qos: 1, messageId: 1 });
-  expect((await client.expect('puback')).reasonCode).toBe(0x10);
-  client.send({ cmd: 'publish', topic: 'yours/1', payload: 'x', qos: 1, messageId: 2 });
-  expect((await client.expect('puback')).reasonCode).toBe(0x87);
-});
-
-test('a node keeps users to the client identifiers that the file names for them', async () => {
-  const users = usersWith({ publish: ['dev/%c/#'], subscribe: [], clientIds: ['sensor-+'] });
-  const authenticator = new UsersAuthenticator({ users, tenant: TENANT, clock: { now: () => 0 } });
-  const node = await nodeForTest({ authenticator, authorizer: new UsersAuthorizer(users) });
-  const ada = { username: 'ada', password: 'correct horse' };
-  const { connack: refused } = await RawClient.connect(node.url, { ...ada, clientId: 'ada' });
-  expect(refused.reasonCode).toBe(0x85);
-  const { client, connack } = await RawClient.connect(node.url, { ...ada, clientId: 'sensor-1' });
-  expect(connack.reasonCode).toBe(0);
-  client.send({ cmd: 'publish', topic: 'dev/sensor-1/t', payload: 'x', qos: 1, messageId: 1 });
-  expect((await client.expect('puback')).reasonCode).toBe(0x10);
-  client.send({ cmd: 'publish', topic: 'dev/sensor-2/t', payload: 'x', qos: 1, messageId: 2 });
-  expect((await client.expect('puback')).reasonCode).toBe(0x87);
 });

@@ -98,7 +98,6 @@ export class Cast {
     return [...this.checkMessages(), ...this.#wrongWills()];
   }
 
-  /** What is wrong with the messages of publishers. */
   checkMessages(): string[] {
     return this.#publishers.flatMap((publisher) => this.#wrongOf(publisher));
   }

@@ -191,7 +191,6 @@ type DecideOn = (record: QueueRecord) => Decision | Acknowledged;
 /** The acknowledgements of one frame for one session. */
 interface Gathered {
   readonly session: SessionRef;
-  /** The record as it was read. */
   readonly read: StoredRecord;
   /** The record with the acknowledgements. */
   readonly changed: StoredRecord;

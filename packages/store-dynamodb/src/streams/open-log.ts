@@ -22,7 +22,6 @@ import {
 } from './log-head.ts';
 import { hasValue, readValues } from './values.ts';
 
-/** A topic of a stream. */
 export interface StreamTopic {
   readonly tenant: string;
   readonly stream: StreamDeclaration;

@@ -1,6 +1,7 @@
 import {
   type AppendOptions,
   type Message,
+  type MessageOrigin,
   messageBytes,
   Page,
   type PageLimit,
@@ -20,6 +21,8 @@ import {
   RETRY_MS_MAX,
   STREAM_APPENDS_TRIED_MAX,
   STREAM_LANES,
+  STREAM_REPEATED_MS,
+  STREAM_REPEATED_READ_MAX,
   STREAM_TOPICS_LOOKED_AT,
   STREAM_UNSTABLE_MAX,
 } from '../limits.ts';
@@ -37,7 +40,7 @@ import {
   ttlSeconds,
 } from './log-head.ts';
 import { headOf, isOver, openLog, type StreamTopic } from './open-log.ts';
-import { entryOf, itemOf, stableAt, type Tile, tileAfter, tileOf } from './tile.ts';
+import { entryOf, isOf, itemOf, placeUpTo, stableAt, type Tile, tileAfter, tileOf } from './tile.ts';
 import { isValue, keepValue, readValues } from './values.ts';
 
 /**
@@ -45,8 +48,8 @@ import { isValue, keepValue, readValues } from './values.ts';
  * append reads the end of the log, and puts its tile after it if that place is free. Number and message are one write,
  * so there are no holes, and no item that every publisher writes.
  *
- * A repetition is appended once more: a handler may have appended its message and died before it sent it, and
- * positions may say by now that the message is stable.
+ * A handler may have appended its message and died before it sent it. So a repetition of a message with an origin keeps
+ * its place and is sent again, as long as no position says that the message is stable. Any other is appended once more.
  */
 export class DynamoStreams implements StreamStore {
   readonly #table: Table;
@@ -81,6 +84,12 @@ export class DynamoStreams implements StreamStore {
         if (typeof opened === 'string') return opened;
         head = opened;
       }
+      const repeated = options.origin && (await this.#repeated(of, head, options.origin, options.nowMs));
+      if (repeated !== undefined) {
+        this.#ends?.set(name, head);
+        if (stream.snapshot) await keepValue(this.#table, of, head.root.log, repeated);
+        return { entry: entryOf(repeated, epochOf(head.root)) };
+      }
       const tile = tileAfter(head.tile, message, options, nonce, head.root.base);
       const placed = await this.#place(of, head, tile);
       if (placed.isOurs) {
@@ -93,6 +102,32 @@ export class DynamoStreams implements StreamStore {
       head = tries % 2 === 0 ? placed.head : undefined;
     }
     return 'contended';
+  }
+
+  /** The message of the origin, if the log has it and its readers may not. */
+  async #repeated(
+    { tenant, topic }: StreamTopic,
+    { root, tile }: LogHead,
+    origin: MessageOrigin,
+    nowMs: number,
+  ): Promise<Tile | undefined> {
+    const last = placeUpTo(tile, origin, nowMs);
+    if (last === undefined) return undefined;
+    const { p, s: to } = streamTileKey(tenant, topic, root.log, last);
+    const { s: from } = streamTileKey(tenant, topic, root.log, 1);
+    const { items } = await this.#table.query({
+      p,
+      from,
+      to,
+      limit: STREAM_REPEATED_READ_MAX,
+      isBackward: true,
+    });
+    for (const item of items) {
+      const each = tileOf(item);
+      if (each === 'closing' || each.tsMs + STREAM_REPEATED_MS < nowMs) return undefined;
+      if (isOf(each, origin)) return each;
+    }
+    return undefined;
   }
 
   /** A loser goes on after the winner, which the failed condition returns. */

@@ -78,7 +78,6 @@ export class ShareMembers {
   }
 }
 
-/** The mark on a group. */
 export function markOf(group: Item | undefined): string | undefined {
   return textOf(group, 'x');
 }

@@ -20,7 +20,6 @@ import { marshalled, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { listOf, type SweptList, type SweptShapes, shapesIn } from './swept-lists.ts';
 
-/** The name of a session. */
 export interface SessionName {
   readonly tenant: string;
   readonly clientId: string;

@@ -74,7 +74,6 @@ export const sessionItemKey = (tenant: string, clientId: string): Key => ({
   s: 'session',
 });
 
-/** One incarnation of a session. */
 export type Incarnation = Pick<SessionRef, 'tenant' | 'clientId' | 'incarnation'>;
 
 /** Everything that one incarnation of a session owns. */

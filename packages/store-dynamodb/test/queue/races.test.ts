@@ -13,7 +13,7 @@ import {
   subscriptionTo,
   unique,
 } from '../support/client.ts';
-import { type IsDue, isRecordWrite } from '../support/hooks.ts';
+import type { IsDue } from '../support/hooks.ts';
 import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
 
 const payloadsOf = (queued: readonly Queued[]) =>
@@ -51,8 +51,6 @@ class Interruption implements Hooks {
 
 const putsWaiting = (operation: string, input: object) =>
   operation === 'PutItem' && JSON.stringify(input).includes('wait\\u0000');
-const readsRecord = (operation: string, input: object) =>
-  operation === 'GetItem' && JSON.stringify(input).includes('"s":{"S":"record"}');
 
 await withService((service) => {
   /** A publisher that can be interrupted, and a client handled by another process. */
@@ -100,20 +98,6 @@ await withService((service) => {
   };
 
   describe('append, then look again', () => {
-    it('a message that is appended while the session goes live is dequeued by the client, which its publisher nudges', async () => {
-      const race = await begin();
-      await race.lose();
-      race.interruption.beforeFirst(putsWaiting, async () => {
-        await race.connect();
-        expect(await race.drain()).toEqual([]);
-      });
-      expect((await race.offer(1)).packetId).toBe(0);
-      expect(race.interruption.count).toBe(1);
-      expect(race.nudged).toEqual(['c:2']);
-      expect(await race.drain()).toEqual(['1']);
-      expect(await race.client.queues.length(race.session())).toBe(0);
-    });
-
     it('a client that takes no nudges is sent none, and gets the message with its next fetch', async () => {
       const race = await begin(10, false);
       await race.lose();
@@ -125,79 +109,6 @@ await withService((service) => {
       expect(race.nudged).toEqual([]);
       expect(await race.drain()).toEqual(['1']);
       expect((await race.offer(2)).packetId).not.toBe(0);
-    });
-
-    it('a message that is appended before the session is drained is sent by the drain, once', async () => {
-      const race = await begin();
-      await race.lose();
-      let dequeued: string[] = [];
-      // Between its append and its second look.
-      race.interruption.beforeFirst(putsWaiting, async () => {
-        race.interruption.beforeFirst(readsRecord, async () => {
-          await race.connect();
-          dequeued = await race.drain();
-        });
-      });
-      const delivery = await race.offer(1);
-      expect(dequeued).toEqual(['1']);
-      expect(delivery.packetId).toBe(0);
-      expect(await race.drain()).toEqual([]);
-    });
-
-    it.each([true, false])(
-      'a message whose place is taken for a connection that is taken over goes to the new one, once (first of its session: %s)',
-      async (isFirst) => {
-        const race = await begin();
-        if (!isFirst) await race.complete((await race.offer(0)).packetId);
-        race.interruption.beforeFirst(isRecordWrite, async () => {
-          await race.connect();
-          expect(await race.drain()).toEqual([]);
-        });
-        const delivery = await race.offer(1);
-        expect(race.interruption.count).toBe(1);
-        expect(delivery.session.attachment?.connectionId).toBe('c:2');
-        expect(delivery.packetId).toBeGreaterThan(0);
-        expect(await race.complete(delivery.packetId)).toBe('done');
-        await race.connect();
-        expect(await race.drain()).toEqual([]);
-      },
-    );
-
-    it.each([true, false])(
-      'a message that the new connection has drained already is not sent there by its publisher as well (first of its session: %s)',
-      async (isFirst) => {
-        const race = await begin();
-        if (!isFirst) await race.complete((await race.offer(0)).packetId);
-        let dequeued: readonly Queued[] = [];
-        race.interruption.afterFirst(isRecordWrite, async () => {
-          dequeued = await race.client.queues.next(await race.connect(), PAGE, NOW_MS);
-        });
-        const { packetId, session } = await race.offer(1);
-        expect(payloadsOf(dequeued)).toEqual(['1']);
-        // The connection before may have been sent it [MQTT-3.3.1-1].
-        expect(dequeued).toMatchObject([{ delivery: { packetId, dup: true } }]);
-        expect(session.attachment?.connectionId).toBe('c:1');
-        expect(await race.complete(packetId)).toBe('done');
-        expect(await race.drain()).toEqual([]);
-      },
-    );
-
-    it('an acknowledgement that makes room while a message is left waiting dequeues it', async () => {
-      const race = await begin(1);
-      const first = await race.offer(1);
-      race.interruption.beforeFirst(putsWaiting, async () => {
-        expect(await race.complete(first.packetId)).toBe('done');
-        expect(await race.drain()).toEqual([]);
-      });
-      expect((await race.offer(2)).packetId).toBe(0);
-      expect(race.interruption.count).toBe(1);
-      expect(race.nudged).toEqual(['c:1']);
-      const [second] = await race.client.queues.next(race.session(), PAGE, NOW_MS);
-      expect(payloadsOf(second === undefined ? [] : [second])).toEqual(['2']);
-      // And what comes next is not stuck behind it.
-      expect(await race.complete(second?.type === 'publish' ? second.delivery.packetId : 0)).toBe('done');
-      expect(await race.drain()).toEqual([]);
-      expect((await race.offer(3)).packetId).toBeGreaterThan(0);
     });
 
     it('a message does not overtake one of its topic that another frame has let wait, when a place is free again', async () => {
@@ -221,39 +132,6 @@ await withService((service) => {
       expect(await frame.queues.complete({ ...session }, 1, 'puback')).toBe('done');
       await frame.commit();
       expect(await offer(4, 2)).toBe(0);
-    });
-
-    it('a message does not overtake messages that a frame has dequeued before its reply has left: their acknowledgement proves that it has', async () => {
-      const stores = service.make();
-      const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
-      await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
-      const offer = async (number: number) => {
-        const delivery = deliveryTo({ ...session });
-        await service.make().queues.offer(messageOf(number), [delivery], ROOMY);
-        return delivery.packetId;
-      };
-      let packetId = 1;
-      const acknowledge = async () => {
-        const frame = stores.forEvent();
-        expect(await frame.queues.complete(session, packetId, 'puback')).toBe('done');
-        const dequeued = await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
-        // The broker asks until nothing comes.
-        if (dequeued.length > 0)
-          expect(await frame.queues.next(session, { messages: 10, bytes: 1_000 }, 0)).toEqual([]);
-        await frame.commit();
-        return dequeued.map((queued) => {
-          if (queued.type !== 'publish') return 'pubrel';
-          packetId = queued.delivery.packetId;
-          return queued.message.id;
-        });
-      };
-      expect(await offer(1)).toBe(packetId);
-      expect(await offer(2)).toBe(0);
-      expect(await acknowledge()).toEqual([messageOf(2).id]);
-      expect(await offer(3)).toBe(0);
-      expect(await acknowledge()).toEqual([messageOf(3).id]);
-      expect(await acknowledge()).toEqual([]);
-      expect(await offer(4)).toBeGreaterThan(0);
     });
 
     /**
@@ -307,53 +185,6 @@ await withService((service) => {
       expect(await other.queues.complete(back.session, 1, 'puback')).toBe('done');
       expect(await offer(3)).toBe(0);
       expect(await dequeued()).toEqual(['2']);
-    });
-
-    it('of many publishers and a client that comes and goes, no message is lost or doubled', async () => {
-      const race = await begin(3);
-      const seen: string[] = [];
-      const publishers = [service.make(), service.make(), service.make()];
-      const publish = publishers.map(async (stores, number) => {
-        for (let count = 0; count < 15; count += 1) {
-          const delivery = deliveryTo({ ...race.session() });
-          const message = messageOf(number * 100 + count);
-          await stores.queues.offer(message, [delivery], ROOMY);
-        }
-      });
-      let isDone = false;
-      const all = Promise.all(publish).then(() => {
-        isDone = true;
-      });
-      const receive = async () => {
-        for (let round = 0; round < 60; round += 1) {
-          const session = race.session();
-          const page = await race.client.queues.next(session, PAGE, NOW_MS);
-          for (const each of page) {
-            if (each.type !== 'publish') continue;
-            const { packetId } = each.delivery;
-            if ((await race.client.queues.complete(session, packetId, 'puback')) === 'done')
-              seen.push(...payloadsOf([each]));
-          }
-          if (round % 4 === 3) await race.connect();
-          if (isDone && page.length === 0) return;
-        }
-      };
-      await receive();
-      await all;
-      // The next connection is sent every message that has taken a place.
-      await race.connect();
-      for (let page = await race.client.queues.next(race.session(), PAGE, NOW_MS); page.length > 0; ) {
-        for (const each of page) {
-          if (each.type !== 'publish') continue;
-          await race.client.queues.complete(race.session(), each.delivery.packetId, 'puback');
-          seen.push(...payloadsOf([each]));
-        }
-        page = await race.client.queues.next(race.session(), PAGE, NOW_MS);
-      }
-      const expected = [0, 1, 2].flatMap((number) =>
-        Array.from({ length: 15 }, (_, count) => `${number * 100 + count}`),
-      );
-      expect([...seen].sort()).toEqual([...expected].sort());
     });
   });
 

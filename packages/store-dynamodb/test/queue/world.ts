@@ -100,7 +100,6 @@ export interface Packet {
 }
 
 export interface Client {
-  /** Number of its connection. */
   readonly connection: number;
   readonly status: 'away' | 'connecting' | 'connected';
   readonly isFrameOut: boolean;
@@ -126,7 +125,6 @@ export interface Client {
   readonly isGivenUp: boolean;
 }
 
-/** The handler of a move. */
 export interface MoveHandler {
   readonly step: 'end' | 'cut' | 'session' | 'record' | 'reply';
   readonly from: number;

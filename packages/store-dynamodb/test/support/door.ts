@@ -97,18 +97,6 @@ export class Door {
     return this.stores.meter.since(before);
   }
 
-  /** The will's timer fires. */
-  async ringWill(connectionId: string, clientId: string): Promise<Units> {
-    const record = await this.stores.sessions.get(this.tenant, clientId);
-    if (record === undefined) throw new Error('expected a session');
-    const before = this.stores.meter.units;
-    await this.#event({}, async ({ broker, commit }) => {
-      await broker.fire({ kind: 'will', session: record.session, connectionId });
-      await commit();
-    });
-    return this.stores.meter.since(before);
-  }
-
   async connect(
     connectionId: string,
     clientId: string,

@@ -14,7 +14,6 @@ export interface SqsEntry extends SqsCall {
   readonly body: string;
 }
 
-/** A message in its queue. */
 export interface SqsMessage {
   readonly queueName: string;
   readonly messageId: string;

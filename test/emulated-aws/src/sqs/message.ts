@@ -29,7 +29,6 @@ export interface MessageDraft {
  */
 export type MessageState = 'delayed' | 'available' | 'inFlight' | 'gone';
 
-/** A message in a queue. */
 export interface QueuedMessage {
   readonly id: string;
   readonly draft: MessageDraft;

@@ -5,7 +5,6 @@ import type { Queue } from './queue.ts';
 import type { QueueSettings } from './queue-options.ts';
 import type { Throughput } from './throughput.ts';
 
-/** The parts of a queue. */
 export interface QueueParts {
   readonly settings: QueueSettings;
   readonly arn: string;

@@ -39,7 +39,6 @@ export class DropWatch {
   }
 }
 
-/** The members that are numbers. */
 function membersOf(payload: Uint8Array): Readonly<Record<string, number>> {
   try {
     const entries = Object.entries(JSON.parse(decoder.decode(payload)) as object);

@@ -4,7 +4,6 @@ import { useConnection } from '../../state/hooks.ts';
 import { MessageList } from './message-list.ts';
 import { MessagesPane } from './messages-pane.tsx';
 
-/** The messages of one connection. */
 export function ConnectionMessages({ profile }: { readonly profile: ConnectionProfile }) {
   const { messages } = useConnection(profile.id);
   const list = useMemo(() => new MessageList(messages), [messages]);

@@ -22,7 +22,6 @@ export function isName(text: string): boolean {
   return text !== '' && !/[/+#\0]/.test(text);
 }
 
-/** The rooms that these subscriptions watch. */
 export function watchedRooms(subscriptions: readonly Subscription[]): readonly string[] {
   return subscriptions.flatMap(({ filter }) => MEMBERS.exec(filter)?.[1] ?? []);
 }

@@ -48,7 +48,6 @@ export interface DemoState {
   /** How long each step took that is done. */
   readonly done: Readonly<Partial<Record<DemoStep, number>>>;
   readonly trouble: Trouble | undefined;
-  /** The step that failed. */
   readonly failed: DemoStep | undefined;
   readonly receivedA: readonly LoggedMessage[];
   readonly receivedB: readonly LoggedMessage[];

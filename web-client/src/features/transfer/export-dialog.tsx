@@ -100,7 +100,6 @@ function ExportConnections() {
   );
 }
 
-/** The log of a connection. */
 function ExportMessages({ profile }: { readonly profile: ConnectionProfile }) {
   const log = useActiveConnection()?.messages;
   const { filter } = useMessagesState(profile.id);

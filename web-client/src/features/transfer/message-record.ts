@@ -5,7 +5,6 @@ import type { LoggedMessage, MessageProperties, Qos } from '../../engine/types.t
 import { base64Of, bytesOfBase64, utf8Of } from '../decode/bytes.ts';
 import { FileProblem, type Place } from './file-problem.ts';
 
-/** A message of a file. */
 export interface FiledMessage {
   /** Milliseconds since 1970, with a fraction; undefined where the file does not say. */
   readonly atMs: number | undefined;

@@ -11,7 +11,6 @@ export interface TreeRow {
   readonly isOpen: boolean;
 }
 
-/** Which nodes are open. */
 export interface OpenNodes {
   has(node: TopicNode): boolean;
 }

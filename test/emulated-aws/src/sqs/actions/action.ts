@@ -2,7 +2,6 @@ import type { SqsCall } from '../faults.ts';
 import type { Input } from '../input.ts';
 import type { Queue } from '../queue.ts';
 
-/** A request on one queue. */
 export interface QueueRequest {
   readonly queue: Queue;
   readonly input: Input;

@@ -13,9 +13,9 @@ import {
 } from '@apus/broker';
 import type { UserLookup, UsersOwner } from '@apus/identity';
 import { ReasonCode } from '@apus/mqtt';
-import type { LocalStores } from './stores.ts';
+import type { ListedStores } from './api/sources.ts';
 
-/** A user was removed from the file. */
+/** A user was removed. */
 const REMOVED: Expulsion = {
   reasonCode: ReasonCode.NotAuthorized,
   reason: 'this user is not known here any more',
@@ -23,14 +23,15 @@ const REMOVED: Expulsion = {
   publishesWill: false,
 };
 
-export interface ChangedUsersFile extends UsersOwner {
+/** Users of one source of identities. */
+export interface OwnedUsers extends UsersOwner {
   readonly users: UserLookup;
 }
 
-type Sessions = Pick<LocalStores['sessions'], 'all' | 'get'>;
+type Sessions = Pick<ListedStores['sessions'], 'all' | 'get'>;
 
 /**
- * Changes of users files. Ends, at both doors, subscriptions that are no longer allowed, and the sessions of removed
+ * Changes of users, in files or in a hub. Ends, at both doors, subscriptions that are no longer allowed, and the sessions of removed
  * users. It does so in turns [SEC-WORK-6], and until the last one the new rules are asked for each message that leaves
  * for a session of a changed user [SEC-RULES-6]. Other sessions are checked when they are resumed.
  */
@@ -54,16 +55,16 @@ export class UsersChanges implements ChangedRights {
   }
 
   /** Users were added, removed or given other rules. */
-  async apply(broker: Broker, file: ChangedUsersFile, names: readonly string[]): Promise<void> {
+  async apply(broker: Broker, owned: OwnedUsers, names: readonly string[]): Promise<void> {
     const log = this.#log;
     log.info('users-changed', { count: names.length, names });
     const changed = new Set(names);
-    const concerns = (identity: Identity) => isUser(file, identity, changed);
+    const concerns = (identity: Identity) => isUser(owned, identity, changed);
     this.#underWay.add(concerns);
     let turn = new Turn(this.#clock);
     for (const record of this.#sessions.all()) {
       try {
-        if (concerns(record.identity)) await applyTo(broker, file, record);
+        if (concerns(record.identity)) await applyTo(broker, owned, record);
       } catch (error) {
         log.error('users-change-failed', { clientId: record.session.clientId, error: String(error) });
       }
@@ -94,7 +95,7 @@ function isUser(
 
 async function applyTo(
   broker: Broker,
-  { users }: ChangedUsersFile,
+  { users }: OwnedUsers,
   { session, identity }: SessionRecord,
 ): Promise<void> {
   if (users.get(identity.name) === undefined) await broker.expel(session.tenant, session.clientId, REMOVED);
