@@ -15,7 +15,7 @@ const CORE = [
   'node',
   'cli',
 ];
-const EXTENSIONS = ['bridges', 'cluster', 'cost', 'publish', 'react', 'topics'];
+const EXTENSIONS = ['bridges', 'cluster', 'cost', 'filters', 'publish', 'react', 'topics'];
 const folderOf = (name) => `${EXTENSIONS.includes(name) ? 'extensions' : 'packages'}/${name}`;
 
 /** Dependencies point inward: mqtt ← broker ← stores, door ← aws, node ← cli ← test. */
@@ -62,10 +62,11 @@ module.exports = {
     layer('identity', ['mqtt', 'broker']),
     layer('api', ['mqtt', 'broker', 'identity']),
     layer('topics', ['mqtt', 'broker']),
+    layer('filters', ['mqtt', 'broker']),
     layer('store-memory', ['mqtt', 'broker']),
     layer('store-disk', ['mqtt', 'broker', 'store-memory']),
     layer('store-dynamodb', ['mqtt', 'broker']),
-    layer('door', ['mqtt', 'broker', 'identity', 'api']),
+    layer('door', ['mqtt', 'broker', 'identity', 'api', 'filters']),
     layer('aws', ['mqtt', 'broker', 'identity', 'api', 'door', 'topics', 'store-dynamodb']),
     layer('cloudflare', ['mqtt', 'broker', 'identity', 'api', 'door', 'store-memory', 'store-disk']),
     layer('emulator', []),
@@ -74,7 +75,7 @@ module.exports = {
     layer('cost', []),
     layer('publish', []),
     layer('node', ['mqtt', 'broker', 'identity', 'api', 'door', 'store-memory', 'store-disk']),
-    layer('bridges', ['mqtt', 'broker', 'identity', 'door', 'aws', 'node']),
+    layer('bridges', ['mqtt', 'broker', 'identity', 'door', 'aws', 'node', 'filters']),
     layer('cluster', ['mqtt', 'broker', 'store-memory', 'store-disk', 'node']),
     layer(
       'cli',

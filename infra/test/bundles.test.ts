@@ -11,14 +11,14 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above the present size: a change that exceeds it has added code that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 735,
+  gateway: 760,
   disconnect: 672,
   fanOut: 700,
   timers: 676,
   sweep: 690,
   operator: 775,
-  publish: 702,
-  api: 792,
+  publish: 728,
+  api: 820,
   usageExport: 460,
   kafka: 687,
   iotCore: 688,

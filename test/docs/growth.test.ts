@@ -5,7 +5,7 @@ import { FILES, textOf } from './repository.ts';
 const page = textOf('docs/security/growth.md');
 
 const SOURCE =
-  /^(?:packages\/(?:api|aws|broker|door|emulator|identity|mqtt|node|store-\w+)\/src|extensions\/(?:bridges|cluster|topics)\/src|packages\/cli\/src\/gateway)\/.*\.ts$/;
+  /^(?:packages\/(?:api|aws|broker|door|emulator|identity|mqtt|node|store-\w+)\/src|extensions\/(?:bridges|cluster|filters|topics)\/src|packages\/cli\/src\/gateway)\/.*\.ts$/;
 
 /** The clock of tests. */
 const NO_DOOR = /^packages\/emulator\/src\/clock\//;

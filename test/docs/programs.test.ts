@@ -330,6 +330,20 @@ describe('a program of a page does what the page says', () => {
     await expect(client.subscribeAsync('a')).resolves.toHaveLength(1);
   });
 
+  it('extensions/filters: only messages that fit', async () => {
+    const client = await mqtt.connectAsync(doors.url, { protocolVersion: 5 });
+    onTestFinished(async () => void (await client.endAsync(true)));
+    const seen: string[] = [];
+    client.on('message', (_topic, payload) => seen.push(payload.toString()));
+    await pasted('extensions/filters/README.md 1', { scope: { client } });
+    const properties = { userProperties: { region: 'eu' } };
+    for (const t of [79, 81])
+      await client.publishAsync('sensors/s-1/temp', JSON.stringify({ t }), { qos: 1, properties });
+    await client.publishAsync('sensors/s-1/temp', '{"t": 82}', { qos: 1 });
+    await client.publishAsync('sensors/s-1/temp', '{"t": 83}', { qos: 1, properties });
+    await expect.poll(() => seen).toEqual(['{"t":81}', '{"t": 83}']);
+  });
+
   it('packages/store-disk: the stores of a directory', async () => {
     const scope = { createDiskStores, directory: newFolder(), clock: { now: Date.now } };
     const { shown } = await pasted('packages/store-disk/README.md 1', { scope, shows: ['stores'] });

@@ -44,6 +44,7 @@ const IN_AN_OBJECT = [
     'bans',
     'clients-mqttjs',
     'connect',
+    'filters',
     'identity',
     'ordering',
     'qos1',
@@ -60,7 +61,16 @@ const IN_AN_OBJECT = [
  * run in CI.
  */
 const SHARED_IN_A_CLUSTER = [
-  ...['bans', 'client-events', 'clients-mqttjs', 'conflation', 'dropped', 'flow-control', 'holding-quotas'],
+  ...[
+    'bans',
+    'client-events',
+    'clients-mqttjs',
+    'conflation',
+    'dropped',
+    'filters',
+    'flow-control',
+    'holding-quotas',
+  ],
   ...[
     'ordering',
     'overlapping',

@@ -74,6 +74,7 @@ export class TakeOver {
     const reaped = await membership.reap(dead);
     if (reaped === undefined) return undefined;
     const content = await stores.read(reaped);
+    await this.#node.loadConditions();
     // In one turn: from here on messages that this process publishes reach the sessions directly.
     const restored = stores.adopt(reaped, content, WILL_GRACE_SECONDS);
     for (const session of restored.sessions) sessions.adopted(session);

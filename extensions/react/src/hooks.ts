@@ -120,14 +120,14 @@ export function useConnection(): Connection {
 
 function useSubscription(
   topicFilter: string | null,
-  { qos, noLocal, rewind, streamOffset, conflateMs }: SubscribeOptions,
+  { qos, noLocal, rewind, streamOffset, conflateMs, where }: SubscribeOptions,
   { messagesMax, topicsMax }: Wanted,
 ): SubscriptionView {
   const client = useSharedClient();
   const listen = useCallback(
     (listener: () => void) => {
       if (topicFilter === null) return () => {};
-      const options = given({ qos, noLocal, rewind, streamOffset, conflateMs }) as SubscribeOptions;
+      const options = given({ qos, noLocal, rewind, streamOffset, conflateMs, where }) as SubscribeOptions;
       const release = client.acquire(topicFilter, options, given({ messagesMax, topicsMax }));
       const silence = client.subscription(topicFilter)?.shown.listen(listener);
       return () => {
@@ -135,7 +135,7 @@ function useSubscription(
         release();
       };
     },
-    [client, topicFilter, qos, noLocal, rewind, streamOffset, conflateMs, messagesMax, topicsMax],
+    [client, topicFilter, qos, noLocal, rewind, streamOffset, conflateMs, where, messagesMax, topicsMax],
   );
   const view = () =>
     topicFilter === null

@@ -24,6 +24,8 @@ export interface SubscribeOptions {
   readonly streamOffset?: string;
   /** The broker sends at most one message of each topic in this many milliseconds. Needs `qos: 0`. */
   readonly conflateMs?: number;
+  /** The broker sends only messages that fit this condition in CEL, as `payload.t > 80`. */
+  readonly where?: string;
 }
 
 /** The feeds that a hook reads, and how much of each it keeps. */
@@ -132,11 +134,12 @@ export class Subscription {
   }
 }
 
-function userPropertiesOf({ rewind, streamOffset, conflateMs }: SubscribeOptions): UserProperties {
+function userPropertiesOf({ rewind, streamOffset, conflateMs, where }: SubscribeOptions): UserProperties {
   return {
     ...(rewind !== undefined && { rewind }),
     ...(streamOffset !== undefined && { 'stream-offset': streamOffset }),
     ...(conflateMs !== undefined && { 'conflate-ms': String(conflateMs) }),
+    ...(where !== undefined && { where }),
   };
 }
 

@@ -58,6 +58,8 @@ export const METRICS = {
   'delivery.dropped.too_large': 'Larger than the client or its door takes.',
   'delivery.dropped.not_authorized': 'The rules changed while the message waited.',
   'delivery.dropped.identity_expired': 'At QoS 0: the identity of the client had expired.',
+  'delivery.dropped.filter':
+    'Messages that did not fit the condition of a subscription. They are not in `delivery.dropped`.',
 } as const;
 
 export type StatName = keyof typeof STATS;

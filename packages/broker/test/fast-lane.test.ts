@@ -24,7 +24,14 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('be ready' as const), who, isReady: flag }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('subscribe' as const), who, filter, qos, noLocal: flag }),
+    arbitrary: fc.record({
+      do: fc.constant('subscribe' as const),
+      who,
+      filter,
+      qos,
+      noLocal: flag,
+      where: fc.constantFrom(undefined, undefined, 'small', 'large'),
+    }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('answer' as const), who }) },
   {
@@ -44,7 +51,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 class Walk {
   readonly door: FakeDoor;
   /** What the ports were asked and told, which an operator sees as figures. */
-  readonly counts = { checked: 0, asked: 0, dropped: 0, unrouted: 0 };
+  readonly counts = { checked: 0, asked: 0, dropped: 0, unrouted: 0, filtered: 0 };
   readonly #links: (FakeLink | undefined)[] = [];
   readonly #unanswered = CLIENTS.map((): Packet[] => []);
   #packets = 0;
@@ -71,9 +78,16 @@ class Walk {
         addUnrouted() {
           counts.unrouted += 1;
         },
+        addFiltered() {
+          counts.filtered += 1;
+        },
         isDue: () => false,
         take: () => ({ since: {}, total: 0 }),
         forget: () => {},
+      },
+      conditions: {
+        check: () => undefined,
+        fits: (where, { payload }) => String(payload).startsWith(where),
       },
       // An outlet is not for the fast lane, nor is a slow authorizer.
       ...(isGeneral && { outlet: { take: () => undefined } }),
@@ -105,10 +119,11 @@ class Walk {
         packetId: qos && 1 + (this.#packets % 5),
       });
     } else {
-      const { filter, qos, noLocal } = step;
+      const { filter, qos, noLocal, where } = step;
       const rest = { retainAsPublished: true, retainHandling: 0 as const };
       const subscriptions = [{ topicFilter: filter, qos, noLocal, ...rest }];
-      await this.door.subscribe(link, filter, qos, { subscriptions });
+      const userProperties: [string, string][] = where === undefined ? [] : [['where', where]];
+      await this.door.subscribe(link, filter, qos, { subscriptions, properties: { userProperties } });
     }
   }
 

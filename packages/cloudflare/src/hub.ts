@@ -2,6 +2,7 @@ import { NODE_NAME } from '@apus/api';
 import {
   BanList,
   type Broker,
+  type Conditions,
   Conflation,
   createBroker,
   type DueTimer,
@@ -14,6 +15,7 @@ import {
   DELAYED_LIMITS,
   KeptMessages,
   LinkConnections,
+  LoadedConditions,
   LocalDelayedMessages,
   LocalTimers,
   meteredBroker,
@@ -38,6 +40,7 @@ import { HubLinks } from './links/hub-links.ts';
 import { KeepAlive } from './links/keep-alive.ts';
 import { type HubOptions, type ResolvedHub, resolveHub } from './options.ts';
 import type { ObjectSocket, ObjectState } from './platform.ts';
+import { HubKind } from './storage/layout.ts';
 import { Records } from './storage/records.ts';
 
 /** Queues of a tenant have half of the memory, and those of an identity their share of that, as at a node. */
@@ -72,6 +75,7 @@ export class Hub {
   readonly #usersChanges: UsersChanges;
   readonly #meter = createTrafficMeter();
   readonly #wokenAtMs: number;
+  readonly #conditions: LoadedConditions;
   #api: HubApi | undefined;
   #isScheduled = false;
 
@@ -79,12 +83,19 @@ export class Hub {
    * Reads everything from the storage. Links whose sockets are still there go on.
    *
    * @param alarmAtMs when the alarm of the object is set to go off
+   * @param conditions loaded, where `hasConditions`
    */
-  constructor(state: ObjectState, options: HubOptions, alarmAtMs: number | null) {
+  constructor(
+    state: ObjectState,
+    options: HubOptions,
+    alarmAtMs: number | null,
+    conditions = new LoadedConditions(),
+  ) {
     this.#state = state;
     const records = new Records(state.storage);
     this.#users = new HubUsers(records);
     this.#resolved = resolveHub(options, this.#users);
+    this.#conditions = conditions;
     const { limits, log, streams } = this.#resolved;
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
     this.#links = new HubLinks(records, {
@@ -208,9 +219,24 @@ export class Hub {
         weightOf: (session) => subscriptions.weight(session),
       }),
       conflation: new Conflation(awakeScheduler, memory),
+      conditions: this.#notedConditions(),
       clock: this.#alarm,
       authenticationMethods: new Map(authenticationMethods.map((method) => [method.name, method])),
       randomId: () => crypto.randomUUID().slice(0, 18),
+    };
+  }
+
+  /** Before the first condition is granted, a row says that the hub has some. */
+  #notedConditions(): Conditions {
+    const conditions = this.#conditions;
+    let isNoted = conditions.isLoaded;
+    return {
+      fits: (where, message) => conditions.fits(where, message),
+      check: (where) => {
+        if (!isNoted) this.#writer.put(HubKind.Conditions, new Uint8Array());
+        isNoted = true;
+        return conditions.check(where);
+      },
     };
   }
 

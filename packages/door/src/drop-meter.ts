@@ -54,6 +54,7 @@ export class DropMeter implements Drops {
   readonly #clock: Clock;
   readonly #total: Counts = {};
   #unrouted = 0;
+  #filtered = 0;
   readonly #sessions = new Map<string, SessionDrops>();
   /** Keys of sessions whose clients have not been told. */
   readonly #untold = new Set<string>();
@@ -79,6 +80,15 @@ export class DropMeter implements Drops {
 
   addUnrouted(): void {
     this.#unrouted += 1;
+  }
+
+  /** Messages that did not fit the condition of a subscription: no client has missed them. */
+  get filtered(): number {
+    return this.#filtered;
+  }
+
+  addFiltered(): void {
+    this.#filtered += 1;
   }
 
   /** Since the session began. */

@@ -16,6 +16,7 @@ export { emqxSamples, type FigureSources, metricsOf, statsOf } from './api/metri
 export { pageAnswer, pagingOf, sliceOf } from './api/paging.ts';
 export type { ApiSources, ListedStores } from './api/sources.ts';
 export { BanKeeper, type BanKeeperOptions } from './ban-keeper.ts';
+export { LoadedConditions } from './conditions.ts';
 export { LocalDelayedMessages } from './delayed/delayed-messages.ts';
 export { type KeptMessage, KeptMessages } from './delayed/kept-messages.ts';
 export * from './delayed/publish-delayed.ts';

@@ -76,6 +76,8 @@ export interface ClusterNode {
   saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends banned ones. */
   enforceBans(): Promise<void>;
+  /** Loads what evaluates conditions of subscriptions, before sessions come that may have some. */
+  loadConditions(): Promise<void>;
   /** Serves a client that is connected to another process, or a request: the socket carries the bytes as they came. */
   accept(peer: Peer, wire: ForwardedWire, socket: Duplex): void;
 }

@@ -14,6 +14,7 @@ import {
   DELAYED_LIMITS,
   type DropMeter,
   KeptMessages,
+  LoadedConditions,
   LocalDelayedMessages,
   LocalTimers,
   meteredBroker,
@@ -59,6 +60,7 @@ export interface Composition {
   readonly delays: LocalDelayedMessages | SharedDelayedMessages;
   readonly gateway: GatewayDoor | undefined;
   readonly usersChanges: UsersChanges;
+  readonly conditions: LoadedConditions;
 }
 
 export interface CompositionOptions {
@@ -84,7 +86,9 @@ export async function composeBroker(composition: CompositionOptions): Promise<Co
   );
   const delays = createDelays(composition);
   const usersChanges = new UsersChanges(opened.stores.sessions, composition.access.authorizer, clock, log);
-  const ports = createPorts(composition, { timers, ticker, delays, usersChanges });
+  const conditions = new LoadedConditions();
+  if (opened.hasConditions) await conditions.load();
+  const ports = createPorts(composition, { timers, ticker, delays, usersChanges, conditions });
   const watch = watched(meter, tracer);
   const gateway = await openGateway(composition, ports, watch).catch(async (error: unknown) => {
     await opened.close();
@@ -95,7 +99,7 @@ export async function composeBroker(composition: CompositionOptions): Promise<Co
   const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
   timers.restore(opened.dueTimers);
-  return { broker, connections, timers, ticker, delays, gateway, usersChanges };
+  return { broker, connections, timers, ticker, delays, gateway, usersChanges, conditions };
 }
 
 function createDelays({ options, opened, outward, log }: CompositionOptions): Composition['delays'] {
@@ -114,7 +118,8 @@ function createPorts(
     ticker,
     delays,
     usersChanges,
-  }: Pick<Composition, 'timers' | 'ticker' | 'delays' | 'usersChanges'>,
+    conditions,
+  }: Pick<Composition, 'timers' | 'ticker' | 'delays' | 'usersChanges' | 'conditions'>,
 ): SharedPorts {
   const { clock } = options;
   const { outlet, cluster, tracer } = outward;
@@ -151,6 +156,7 @@ function createPorts(
     }),
     timers,
     conflation: new Conflation(clock, memory),
+    conditions,
     clock,
     log,
     authenticator: access.authenticator,

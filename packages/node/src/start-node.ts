@@ -96,7 +96,7 @@ async function letClientsIn(options: ResolvedOptions, parts: NodeParts): Promise
 }
 
 async function joinCluster(parts: NodeParts): Promise<void> {
-  const { cluster, broker, timers, facts, banKeeper, tenants, bridges, usage, doors } = parts;
+  const { cluster, broker, timers, facts, banKeeper, tenants, bridges, usage, doors, conditions } = parts;
   await cluster?.start({
     broker,
     timers,
@@ -109,6 +109,7 @@ async function joinCluster(parts: NodeParts): Promise<void> {
     fullElsewhere: (process, filters) => bridges?.fullElsewhere(process, filters),
     saveUsage: () => usage.save(),
     enforceBans: () => banKeeper.enforceAll(),
+    loadConditions: () => conditions.load(),
     accept: (peer, wire, socket) => doors.serve(peer, wire, socket),
   });
 }

@@ -35,6 +35,8 @@ export interface OpenedStores {
   readonly bans: BanList;
   readonly banStore: BanStore;
   readonly dueTimers: readonly { readonly timer: Timer; readonly dueAtMs: number }[];
+  /** Subscriptions of before the restart have conditions. @default none has */
+  readonly hasConditions?: boolean;
   /** The last id before the restart: the message clock goes on from here. */
   readonly lastMessageId: MessageId | undefined;
   /** Resolves once the disk has failed: nothing is promised any more. */
@@ -62,9 +64,10 @@ export async function openStores(
   });
   try {
     const stores = await createDiskStores({ directory, clock, memory, streams, onFailure });
-    const { banStore, dueTimers, lastMessageId } = stores;
+    const { banStore, dueTimers, lastMessageId, hasConditions } = stores;
     const bans = new BanList(clock, banStore.all());
-    return { stores, bans, banStore, dueTimers, lastMessageId, failed, close: () => stores.close() };
+    const restored = { dueTimers, lastMessageId, hasConditions };
+    return { stores, bans, banStore, ...restored, failed, close: () => stores.close() };
   } catch (error) {
     if (error instanceof DataDirectoryError) throw new StartError(error.message, { cause: error });
     throw error;

@@ -294,6 +294,7 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
     subscriptionIdentifier,
     reader,
     conflateMs,
+    where,
   }) =>
     tuple(
       topicFilter,
@@ -304,6 +305,7 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
       subscriptionIdentifier,
       reader !== undefined,
       conflateMs,
+      where,
     ),
   (
     topicFilter,
@@ -314,13 +316,15 @@ export const subscriptionCodec: Codec<Subscription> = codecOf(
     subscriptionIdentifier,
     isReader,
     conflateMs,
+    where,
   ) => {
     const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
-    if (!isReader && conflateMs === undefined) return plain;
+    if (!isReader && conflateMs === undefined && where === undefined) return plain;
     return {
       ...plain,
       ...(isReader && { reader: ENDED_READER }),
       ...(conflateMs !== undefined && { conflateMs }),
+      ...(where !== undefined && { where }),
     };
   },
 );

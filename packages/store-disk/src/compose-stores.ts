@@ -42,6 +42,8 @@ export interface ComposedStores extends Stores {
   readonly presenceStore: DiskPresence;
   /** Timers of the wills and sessions that were found. To be set before the first client is let in. */
   readonly dueTimers: readonly DueTimer[];
+  /** Some of the subscriptions that were found have conditions (`where`). */
+  readonly hasConditions: boolean;
   /** The latest message id that was found, for `MessageClock.observe`: ids ascend even if the wall clock went back. */
   readonly lastMessageId: MessageId | undefined;
 }
@@ -61,7 +63,7 @@ export function composeStores({
   const repeatable = new RepeatableFanOuts(writer);
   const durables = new DurableSessions(memory, writer, repeatable);
   const context = { content, memory, durables, repeatable, writer, clock, willGraceSeconds, living };
-  const { dueTimers, lastMessageId } = budget.restoring(() => restore(context));
+  const { dueTimers, lastMessageId, hasConditions } = budget.restoring(() => restore(context));
   const streamStore = budget.restoring(() =>
     DiskStreams.open({ content, writer, memory: memory.streamStore, clock, declared }),
   );
@@ -70,6 +72,7 @@ export function composeStores({
   );
   return {
     lastMessageId,
+    hasConditions,
     sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, written),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     retained: new DiskRetained(

@@ -37,6 +37,8 @@ import type { Writer } from './writer.ts';
 export interface Restored {
   readonly dueTimers: readonly DueTimer[];
   readonly lastMessageId: MessageId | undefined;
+  /** Some of the subscriptions have conditions. */
+  readonly hasConditions: boolean;
   /** Sessions that were found. */
   readonly sessions: readonly SessionRef[];
   /** Copies of QoS 2 messages in their queues. */
@@ -87,6 +89,7 @@ class Restore {
   /** Asked once: a runtime may take a microsecond for it. */
   readonly #nowMs: number;
   #lastMessageId: MessageId | undefined;
+  #hasConditions = false;
 
   constructor(context: RestoreContext) {
     this.#context = context;
@@ -118,6 +121,7 @@ class Restore {
     return {
       dueTimers: this.#timers,
       lastMessageId: this.#lastMessageId,
+      hasConditions: this.#hasConditions,
       sessions,
       exactlyOnce: this.#exactlyOnce,
     };
@@ -252,6 +256,7 @@ class Restore {
     const durable = this.#sessions.get(number);
     if (durable === undefined) return false;
     const subscription = subscriptionCodec.decode(bytes);
+    if (subscription.where !== undefined) this.#hasConditions = true;
     this.#context.memory.subscriptions.put(durable.live, [subscription], Number.POSITIVE_INFINITY);
     return true;
   }

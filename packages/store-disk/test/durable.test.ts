@@ -451,14 +451,17 @@ describe('after a restart', () => {
   });
 });
 
-it('a subscription has its interval when the data directory is opened again', async () => {
+it('a subscription has its interval and its condition when the data directory is opened again', async () => {
   const session = await open('a');
-  const conflated = { ...subscription, qos: 0, conflateMs: 250 } as const;
+  const conflated = { ...subscription, qos: 0, conflateMs: 250, where: 'payload.t > 80' } as const;
   await stores.subscriptions.put(session, [conflated, { ...subscription, topicFilter: 'b' }], 10);
   await reopen();
-  const listed = await stores.subscriptions.list(session);
-  expect(listed.map(({ topicFilter, conflateMs }) => [topicFilter, conflateMs])).toEqual([
-    ['a/+', 250],
-    ['b', undefined],
+  // The session from before the restart is an object of the stores that are closed.
+  const listed = [...(await stores.subscriptions.list(await open('a')))].sort((one, other) =>
+    one.topicFilter < other.topicFilter ? -1 : 1,
+  );
+  expect(listed.map(({ topicFilter, conflateMs, where }) => [topicFilter, conflateMs, where])).toEqual([
+    ['a/+', 250, 'payload.t > 80'],
+    ['b', undefined, undefined],
   ]);
 });

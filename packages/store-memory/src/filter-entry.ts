@@ -16,6 +16,8 @@ export class SubscriberList implements MatchedFilter {
   readonly topicFilter: string;
   readonly shareGroup: string | undefined;
   subscribers: HeldSubscription[] = [];
+  /** Undefined, as nearly always: none of them has a condition. */
+  conditions: Map<string, number> | undefined;
 
   constructor(topicFilter: string, shareGroup: string | undefined) {
     this.topicFilter = topicFilter;
@@ -28,6 +30,16 @@ export class SubscriberList implements MatchedFilter {
     if (held.index === 0) this.subscribers = [held];
     else this.subscribers.push(held);
     return held;
+  }
+
+  /** A subscriber has one more condition, or one fewer (`by` -1). */
+  countCondition({ where }: Subscription, by: 1 | -1): void {
+    if (where === undefined) return;
+    this.conditions ??= new Map();
+    const count = (this.conditions.get(where) ?? 0) + by;
+    if (count > 0) this.conditions.set(where, count);
+    else this.conditions.delete(where);
+    if (this.conditions.size === 0) this.conditions = undefined;
   }
 
   /** The last subscriber takes the removed one's place: their order has no meaning. */

@@ -35,6 +35,14 @@ export class HeldSubscriptions {
     return this.#shapes.has(shapeOf(topicFilter));
   }
 
+  /** How many have a condition. */
+  get conditional(): number {
+    return this.all().reduce(
+      (count, { subscription }) => count + (subscription.where === undefined ? 0 : 1),
+      0,
+    );
+  }
+
   add(held: HeldSubscription): void {
     this.#weight += subscriptionWeight(held.subscription);
     if (this.#map === undefined && this.#list.length === SEARCH_MAX) {

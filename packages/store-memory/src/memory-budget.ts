@@ -5,6 +5,7 @@ import {
   type Message,
   messageBytes,
   type SessionRef,
+  type Subscription,
 } from '@apus/broker';
 import { levelCount, type Will } from '@apus/mqtt';
 import type { Holding } from './holdings.ts';
@@ -23,6 +24,8 @@ const RETAINED_MESSAGE_BYTES = 1024;
 const USER_PROPERTY_BYTES = 96;
 const SUBSCRIPTION_BYTES = 512;
 const LEVEL_BYTES = 48;
+/** Beside its text: a place among the conditions of its filter. */
+const CONDITION_BYTES = 256;
 
 /**
  * The share above its limit that a node reserves for memory that it cannot refuse: the wills of clients that resume a
@@ -296,8 +299,14 @@ export function sessionBytes(
   return bytes;
 }
 
-export function subscriptionBytes({ topicFilter, shareGroup = '' }: FilterName): number {
-  return SUBSCRIPTION_BYTES + topicFilter.length + shareGroup.length + levelCount(topicFilter) * LEVEL_BYTES;
+export function subscriptionBytes({
+  topicFilter,
+  shareGroup = '',
+  where,
+}: FilterName & Pick<Subscription, 'where'>): number {
+  const conditionBytes = where === undefined ? 0 : CONDITION_BYTES + where.length;
+  const textBytes = topicFilter.length + shareGroup.length + conditionBytes;
+  return SUBSCRIPTION_BYTES + textBytes + levelCount(topicFilter) * LEVEL_BYTES;
 }
 
 export function retainedMemoryBytes(message: Message): number {

@@ -17,6 +17,11 @@ import type { MemorySessions } from './sessions.ts';
 
 const NO_SUBSCRIBERS: readonly Subscriber[] = [];
 
+/** Subscriptions of one session that have a condition. Each message that matches may cost milliseconds for each. */
+export const CONDITIONS_PER_SESSION_MAX = 20;
+/** Distinct conditions of a topic filter, or of one of its share groups: each message is compared with all of them. */
+export const CONDITIONS_PER_FILTER_MAX = 100;
+
 /** Subscriptions in memory: a tree of filters for each tenant, and each session's own list. */
 export class MemorySubscriptions implements SubscriptionStore {
   readonly #sessions: MemorySessions;
@@ -82,7 +87,12 @@ export class MemorySubscriptions implements SubscriptionStore {
     // never be removed.
     if (session === undefined || session.state.hasEnded) return 'added';
     const held = session.state.subscriptions?.get(subscription);
+    if (Number.isFinite(maximum) && !this.#mayHaveCondition(session, subscription, held))
+      return 'too-many-conditions';
     if (held !== undefined) {
+      held.among.countCondition(held.subscription, -1);
+      held.among.countCondition(subscription, 1);
+      this.#budget.change(subscriptionBytes(subscription) - subscriptionBytes(held.subscription));
       held.subscription = subscription; // [MQTT-3.8.4-3]
       return 'replaced';
     }
@@ -95,6 +105,18 @@ export class MemorySubscriptions implements SubscriptionStore {
     return 'added';
   }
 
+  #mayHaveCondition(
+    { tenant, state: { subscriptions } }: MemorySession,
+    { topicFilter, shareGroup, where }: Subscription,
+    held: HeldSubscription | undefined,
+  ): boolean {
+    if (where === undefined || held?.subscription.where === where) return true;
+    const others = (subscriptions?.conditional ?? 0) - (held?.subscription.where === undefined ? 0 : 1);
+    if (others >= CONDITIONS_PER_SESSION_MAX) return false;
+    const known = this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.conditions;
+    return known === undefined || known.has(where) || known.size < CONDITIONS_PER_FILTER_MAX;
+  }
+
   weight(session: SessionRef): number {
     return this.#sessions.live(session)?.state.subscriptions?.weight ?? 0;
   }
@@ -105,7 +127,9 @@ export class MemorySubscriptions implements SubscriptionStore {
     this.#budget.change(subscriptionBytes(subscription));
     session.state.holding.change('subscriptions', subscriptionWeight(subscription));
     session.state.subscriptions ??= new HeldSubscriptions();
-    session.state.subscriptions.add(entry.findOrCreate(shareGroup).add(session, subscription));
+    const among = entry.findOrCreate(shareGroup);
+    among.countCondition(subscription, 1);
+    session.state.subscriptions.add(among.add(session, subscription));
     this.#change(shareGroup, 1);
   }
 
@@ -124,6 +148,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     session.state.holding.change('subscriptions', -subscriptionWeight(held.subscription));
     const { topicFilter, shareGroup, subscribers } = among;
     this.#change(shareGroup, -1);
+    among.countCondition(held.subscription, -1);
     among.remove(held);
     if (subscribers.length > 0) return;
     const tree = this.#trees.get(session.tenant);

@@ -87,6 +87,7 @@ export class CountingHub extends HubObject {
       counts.requests += 1;
       // Cloudflare's network says where a client is.
       const headers = [...request.headers, ['cf-connecting-ip', '127.0.0.1']] as [string, string][];
+      await this.prepare();
       const peer = await admit(new Request(request, { headers }), this.hub.handshake);
       return peer instanceof Response ? peer : this.connect(request, peer);
     }
@@ -101,14 +102,14 @@ export class CountingHub extends HubObject {
     return answer;
   }
 
-  override webSocketMessage(socket: ObjectSocket, data: ArrayBuffer | string): void {
+  override webSocketMessage(socket: ObjectSocket, data: ArrayBuffer | string): Promise<void> | undefined {
     counts.messages += 1;
-    super.webSocketMessage(socket, data);
+    return super.webSocketMessage(socket, data);
   }
 
-  override webSocketClose(socket: ObjectSocket, code: number, reason: string): void {
+  override webSocketClose(socket: ObjectSocket, code: number, reason: string): Promise<void> | undefined {
     counts.closes += 1;
-    super.webSocketClose(socket, code, reason);
+    return super.webSocketClose(socket, code, reason);
   }
 
   async #pass(ms: number): Promise<void> {

@@ -12,6 +12,7 @@ import type {
   QueueLimits,
   Routed,
 } from '../ports/index.ts';
+import { fits } from './condition.ts';
 import { logDropped, tellDropped } from './drops.ts';
 
 /** How many members of a share group are tried for one copy, if the session of each has ended when the copy comes. */
@@ -171,7 +172,10 @@ export function* passOn(
   if (passes === 0) return logDropped(context, message, 1, 'no-member');
   const { subscriptions, connections, fanOut } = context.ports;
   const members = yield* waitFor(subscriptions.members(from.tenant, share));
-  const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
+  const subscribers = members.filter(
+    ({ session, subscription }) =>
+      session.incarnation !== from.incarnation && fits(context.ports, subscription, message),
+  );
   const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
   if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member, copy)], passes);
   else yield* waitFor(fanOut?.passOn?.(from.tenant, message, share));

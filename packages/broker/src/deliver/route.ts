@@ -2,16 +2,28 @@ import type { QoS } from '@apus/mqtt';
 import type { Context } from '../context.ts';
 import type { Message } from '../model/message.ts';
 import { type Delivery, deliveryOf, type MatchedFilter, type Subscriber } from '../model/session.ts';
+import { fitting } from './condition.ts';
 
 /** The name of the only copy for a session: its overlapping subscriptions get one. */
 const ONLY_COPY = '';
 
-/** One delivery for each copy of the message that the matching subscriptions ask for. */
-export function route(context: Context, message: Message, matched: readonly MatchedFilter[]): Delivery[] {
+/**
+ * One delivery for each copy of the message that the matching subscriptions ask for.
+ *
+ * @param unplaced the message for conditions: as its publisher sent it, without what a stream adds
+ * @param isCounted another call for the message counts which subscriptions it does not fit
+ */
+export function route(
+  context: Context,
+  message: Message,
+  matched: readonly MatchedFilter[],
+  unplaced = message,
+  isCounted = false,
+): Delivery[] {
   const deliveries: Delivery[] = [];
   const isOne = context.options.overlapping === 'one';
   const merged = isOne && matched.length > 1 ? new Map<string, number>() : undefined;
-  for (const filter of matched) {
+  for (const filter of fitting(context.ports, matched, unplaced, isCounted)) {
     if (filter.shareGroup !== undefined) addShareMember(context, message, filter, deliveries);
     else addSubscribers(message, filter, deliveries, isOne ? ONLY_COPY : filter.topicFilter, merged);
   }

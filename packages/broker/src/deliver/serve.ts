@@ -22,11 +22,12 @@ export function* relay(
   matched: readonly MatchedFilter[],
   payer?: DeliveryPayer,
 ): Flow<void> {
-  const deliveries = route(context, message, matched);
+  const stream = streamOf(context, message.topic);
+  const entry = stream && placedEntry(message, stream);
+  const deliveries = route(context, message, matched, entry?.message);
   if (payer !== undefined) context.ports.deliveryQuota?.charge?.(tenant, payer, deliveries.length);
-  const isFed = context.ports.streams?.feed !== undefined && streamOf(context, message.topic) !== undefined;
-  const entry = isFed ? placedEntry(message) : undefined;
-  if (entry !== undefined) yield* feed(context, tenant, entry);
+  const isFed = stream !== undefined && context.ports.streams?.feed !== undefined;
+  if (isFed && entry !== undefined) yield* feed(context, tenant, entry);
   const plain = isFed ? deliveries.filter(({ readers }) => readers === undefined) : deliveries;
   yield* deliver(context, message, conflated(context, message, plain));
 }

@@ -57,7 +57,8 @@ export function namesOfSession({ attachment, tenant, clientId }: SessionRef) {
  * The retained messages that one new subscription has not been sent yet, and what they are sent with. A door may store
  * thousands of these with the link.
  */
-export interface Replay extends Pick<Subscription, 'topicFilter' | 'qos' | 'subscriptionIdentifier'> {
+export interface Replay
+  extends Pick<Subscription, 'topicFilter' | 'qos' | 'subscriptionIdentifier' | 'where'> {
   /** The cursor of the next page. */
   readonly from: string | undefined;
   /** The session's record names its filter. @default false */

@@ -68,6 +68,8 @@ export interface Subscription {
   readonly reader?: Reader | undefined;
   /** At QoS 0: at most one message of each topic in this many milliseconds. @default each message */
   readonly conflateMs?: number | undefined;
+  /** Only messages that fit this condition (`Conditions`). @default each message */
+  readonly where?: string | undefined;
 }
 
 export interface Subscriber {
@@ -162,6 +164,8 @@ export interface MatchedFilter {
   readonly shareGroup?: string | undefined;
   /** Valid until the caller next waits for a port. */
   readonly subscribers: readonly Subscriber[];
+  /** Set if some of the subscribers have a condition: these, with how many have each. @default none has one */
+  readonly conditions?: ReadonlyMap<string, number> | undefined;
   /** Further subscribers stand in this many shards, which `FanOut` serves. Absent: there are no others. */
   readonly shards?: number;
   /** The workers of these shards are far behind. */

@@ -29,6 +29,8 @@ export interface Drops {
   add(session: SessionRef, why: DropReason, count: number): void;
   /** A message had no subscriber. Absent if such messages are not counted. */
   addUnrouted?(): void;
+  /** A message did not fit the condition of a subscription. Absent if such messages are not counted. */
+  addFiltered?(): void;
   /**
    * Whether the client should be told now: messages were dropped since the last notice, and the last call was more
    * than a second ago. `isUrgent`: however short ago. The broker asks with each acknowledgement, so the answer has to

@@ -3,6 +3,7 @@ import type { Conflation } from '../model/conflation.ts';
 
 import type { AuthenticationMethod, Authenticator, Authorizer, ChangedRights } from './authentication.ts';
 import type { Bans } from './bans.ts';
+import type { Conditions } from './conditions.ts';
 import type { ConflatedGroups } from './conflated.ts';
 import type { Connections } from './connections.ts';
 import type { DelayedMessages } from './delayed-messages.ts';
@@ -66,6 +67,8 @@ export interface Ports extends Stores {
   readonly conflation?: Conflation;
   /** For streams that processes share. Absent if `conflation` holds messages, or nothing is conflated. */
   readonly conflated?: ConflatedGroups;
+  /** Absent if no subscription may have a condition. */
+  readonly conditions?: Conditions | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly authenticator: Authenticator;
@@ -82,6 +85,7 @@ export interface Ports extends Stores {
 
 export type * from './authentication.ts';
 export type * from './bans.ts';
+export type * from './conditions.ts';
 export type * from './conflated.ts';
 export type * from './connections.ts';
 export type * from './delayed-messages.ts';

@@ -9,13 +9,14 @@ import type {
   Subscription,
 } from '../model/session.ts';
 
-export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
+export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit' | 'too-many-conditions';
 
 export interface SubscriptionStore {
   /**
    * Stores subscriptions of one session, each atomically; one with the same filter (and share group) is replaced
    * [MQTT-3.8.4-3]. When this resolves every `match` finds them. A session holds at most `maximum`, counted by weight
-   * (`subscriptionWeight`); further new filters are answered 'over-limit'. Answers in the order of the argument.
+   * (`subscriptionWeight`); further new filters are answered 'over-limit', and conditions beyond what a session or a
+   * filter may have 'too-many-conditions', unless there is no maximum. Answers in the order of the argument.
    *
    * @param holder brings the shapes of the filters, of which a store may allow each holder a share
    */

@@ -12,7 +12,7 @@ import type { WideFilter } from '../ports/index.ts';
 import { append, liveReaders, streamOf } from '../streams/append.ts';
 import { armConflated } from '../streams/conflated.ts';
 import { feed } from '../streams/feed.ts';
-import { placedMessage } from '../streams/position.ts';
+import { placedMessage, unplacedMessage } from '../streams/position.ts';
 import { hasAnswer, hasOutletRoom } from './outlet.ts';
 import { retain } from './retain.ts';
 import { underWay } from './under-way.ts';
@@ -44,7 +44,9 @@ export function* forward(
   // A retained message has been counted already. A removal has not, and its properties may be long.
   const isKept = message.retain && message.payload.length > 0;
   if (matched.length === 0 && stream === undefined) return unrouted(context, message);
-  const deliveries = route(context, message, matched);
+  const unplaced = stream && unplacedMessage(message, stream);
+  const isMatchedAgain = stream !== undefined && context.ports.streams?.isShared === true;
+  const deliveries = route(context, message, matched, unplaced, isMatchedAgain);
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
     return 'memory-full';
   const wide = wideFilters(tenant, matched);
@@ -136,7 +138,7 @@ function* appendAndDeliver(
   if (options.ordered !== undefined) yield* options.ordered.untilNext();
   const placed = placedMessage(appended.entry);
   if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
-  const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
+  const { deliveries, wide } = yield* underWay(recipientsNow(context, stream, placed, before));
   if (wide.length > 0) fanOutOf(context).take(placed, wide, payerOf(context, options));
   // Readers first: the queues of other subscribers may wait for the disk while the next message comes.
   if (context.ports.streams?.feed !== undefined) yield* underWay(feed(context, tenant, appended.entry));
@@ -168,15 +170,17 @@ function payerOf({ ports }: Context, { publisher }: AcceptOptions): DeliveryPaye
  */
 function* recipientsNow(
   context: Context,
-  tenant: string,
+  stream: StreamDeclaration,
   message: Message,
-  before: Recipients,
+  before: Forwarding,
 ): Flow<Recipients> {
+  const { tenant } = before;
   const { streams, subscriptions } = context.ports;
   if (streams?.isShared !== true) return before;
   const matched = yield* waitFor(subscriptions.match(tenant, message.topic, true));
   yield* armConflated(context, tenant, matched);
-  return { deliveries: route(context, message, matched), wide: wideFilters(tenant, matched) };
+  const deliveries = route(context, message, matched, unplacedMessage(before.message, stream));
+  return { deliveries, wide: wideFilters(tenant, matched) };
 }
 
 /** A will is not refused here: its memory has been counted since CONNECT. */

@@ -113,7 +113,8 @@ function hasBegun(reader: Reader): boolean {
 function* give(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
   const matched = context.ports.streams?.feed?.matched(tenant, entry.message.topic) ?? [];
   const placed = placedMessage(entry);
-  yield* deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched)));
+  const deliveries = route(context, placed, matched, entry.message, true);
+  yield* deliver(context, placed, liveReaders(context, { entry }, deliveries));
 }
 
 /** Reads the entries that have not arrived. One call at a time for each topic; other callers wait for it. */

@@ -1,5 +1,6 @@
 import type { UserProperties } from '@apus/mqtt';
 import type { Message } from '../model/message.ts';
+import type { StreamDeclaration } from '../model/stream-declaration.ts';
 import type { StreamEntry } from '../ports/streams.ts';
 
 /** User properties of streams in SUBSCRIBE, SUBACK and PUBLISH. */
@@ -69,8 +70,17 @@ export function placedMessage(entry: StreamEntry, kind?: StreamKind): Message {
   return { ...message, properties: { ...message.properties, userProperties } };
 }
 
+/** The message without what `placedMessage` adds, as conditions see it. */
+export function unplacedMessage(message: Message, { key }: StreamDeclaration): Message {
+  const { userProperties } = message.properties;
+  const isOwn = ([name]: readonly [string, string]) =>
+    !SET_BY_BROKER.has(name) || (name === StreamProperty.key && name === key);
+  if (userProperties === undefined || userProperties.every(isOwn)) return message;
+  return { ...message, properties: { ...message.properties, userProperties: userProperties.filter(isOwn) } };
+}
+
 /** The entry of a message that another process has handed over. Undefined: the message has no position. */
-export function placedEntry(message: Message): StreamEntry | undefined {
+export function placedEntry(message: Message, stream: StreamDeclaration): StreamEntry | undefined {
   const told = new Map(message.properties.userProperties);
   const position = parsePosition(told.get(StreamProperty.position) ?? '');
   if (position === undefined) return undefined;
@@ -78,7 +88,7 @@ export function placedEntry(message: Message): StreamEntry | undefined {
     ...position,
     tsMs: Number(told.get(StreamProperty.time)),
     key: told.get(StreamProperty.key),
-    message,
+    message: unplacedMessage(message, stream),
   };
 }
 

@@ -1,6 +1,7 @@
 import { ReasonCode } from '@apus/mqtt';
 import { mayReceive } from '../connect/authorize.ts';
 import type { Context } from '../context.ts';
+import { wants } from '../deliver/condition.ts';
 import { sent } from '../deliver/deliver.ts';
 import { disconnect } from '../ending/disconnect.ts';
 import { type Flow, waitFor } from '../model/flow.ts';
@@ -10,7 +11,7 @@ import type { PageLimit } from '../model/page.ts';
 import type { Delivery, Subscription } from '../model/session.ts';
 import type { StreamEntry } from '../ports/index.ts';
 import { streamOf } from './append.ts';
-import { placedMessage, type StreamKind } from './position.ts';
+import { placedMessage, type StreamKind, unplacedMessage } from './position.ts';
 import type { Past } from './read-at-once.ts';
 import { type Cursor, StreamReader, type Values } from './reader.ts';
 
@@ -145,6 +146,12 @@ function* sendHistory(
   return undefined;
 }
 
+function isWanted(context: Context, subscription: Subscription, { message }: StreamEntry): boolean {
+  if (subscription.where === undefined) return true;
+  const stream = streamOf(context, message.topic);
+  return wants(context.ports, subscription, stream ? unplacedMessage(message, stream) : message);
+}
+
 function kindOf({ pastUpTo, kind }: Cursor, { number }: StreamEntry): StreamKind | undefined {
   return number <= pastUpTo ? kind : undefined;
 }
@@ -152,14 +159,16 @@ function kindOf({ pastUpTo, kind }: Cursor, { number }: StreamEntry): StreamKind
 function* send(
   context: Context,
   { session }: Connection,
-  { noLocal, subscriptionIdentifier }: Subscription,
+  subscription: Subscription,
   entry: StreamEntry,
   kind: StreamKind | undefined,
 ): Flow<void> {
   const { connections, clock } = context.ports;
+  const { noLocal, subscriptionIdentifier } = subscription;
   const message = placedMessage(entry, kind);
   // [MQTT-3.8.3-3] [MQTT-3.3.2-5]
   if ((noLocal && message.publisherKey === session.key) || isExpired(message, clock.now())) return;
+  if (!isWanted(context, subscription, entry)) return;
   const delivery: Delivery = {
     session,
     qos: 0,

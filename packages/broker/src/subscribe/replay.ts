@@ -1,6 +1,7 @@
 import type { QoS } from '@apus/mqtt';
 import { mayReceive } from '../connect/authorize.ts';
 import type { Context } from '../context.ts';
+import { wants } from '../deliver/condition.ts';
 import { isUnkept, queueLimits, sent, unkeptPacketId } from '../deliver/deliver.ts';
 import { logDropped } from '../deliver/drops.ts';
 import { type Flow, waitFor } from '../model/flow.ts';
@@ -60,8 +61,9 @@ export function* notedReplays(
 }
 
 /** The replay of a new subscription, from its beginning. */
-export function replayOf({ topicFilter, qos, subscriptionIdentifier }: Subscription): Replay {
-  return { topicFilter, qos, subscriptionIdentifier, from: undefined };
+export function replayOf({ topicFilter, qos, subscriptionIdentifier, where }: Subscription): Replay {
+  const plain = { topicFilter, qos, subscriptionIdentifier, from: undefined };
+  return where === undefined ? plain : { ...plain, where };
 }
 
 /** Ends the replays of subscriptions that have ended. */
@@ -157,7 +159,8 @@ function* sendPages(context: Context, link: Link, connection: Connection, sendin
     const page = yield* nextPage(context, link, connection, current, LOOKED_AT_IN_A_TURN_MAX - lookedAt);
     if (page === 'put-off') return link.putOff?.();
     if (page === 'held-back') return;
-    for (const message of page.messages) yield* replayMessage(context, connection, current, message);
+    for (const message of page.messages)
+      if (wants(context.ports, current, message)) yield* replayMessage(context, connection, current, message);
     if (link.takeTurn !== undefined) lookedAt += 1 + (page.lookedAt ?? page.messages.length);
     if (page.next === undefined) sending.index += 1;
     else sending.replays[sending.index] = { ...current, from: page.next };

@@ -28,6 +28,7 @@ import { joiningOf } from '../streams/request.ts';
 import { CONFLATE_PROPERTY, conflateMsOf } from './conflate.ts';
 import { filtersViolation } from './filters-violation.ts';
 import { replay, replayOf } from './replay.ts';
+import { whereOf } from './where.ts';
 import { takeWrites } from './write-quota.ts';
 
 /** A filter of the SUBSCRIBE, and its subscription or the reason code that refuses it. */
@@ -56,10 +57,14 @@ export function* subscribe(
   const filters = subscriptions.map(({ topicFilter }) => topicFilter);
   const violation = filtersViolation(connection, 'suback', packetId, filters);
   if (violation !== undefined) return yield* violate(context, link, violation);
+  const where = yield* whereOf(context, link, packet);
   const decisions: Decision[] = [];
   for (const [index, request] of subscriptions.entries()) {
     if (index > 0 && index % FILTERS_PER_TURN === 0) yield* nextTurn();
-    const decision = yield* decide(context, link, connection, packet, request);
+    const decision =
+      where instanceof Violation
+        ? refused(request, where)
+        : yield* decide(context, link, connection, packet, request, where);
     if (decision instanceof Violation) return yield* violate(context, link, decision);
     decisions.push(decision);
   }
@@ -67,7 +72,14 @@ export function* subscribe(
   // One SUBACK for all filters [MQTT-3.8.4-5], with a reason code for each, in their order [MQTT-3.8.4-6]
   // [MQTT-3.9.3-1].
   const reasonCodes = decisions.map(({ granted }) => reasonCodeOf(granted, outcomes));
-  const { properties, pasts } = yield* joinStreams(context, link, connection, decisions, reasonCodes);
+  const { properties, pasts } = yield* joinStreams(
+    context,
+    link,
+    connection,
+    decisions,
+    outcomes,
+    reasonCodes,
+  );
   reply(link, connection, { type: 'suback', packetId, reasonCodes, properties });
   const { log } = context.ports;
   if (log.writesDebug === true)
@@ -87,6 +99,7 @@ function* decide(
   connection: Connection,
   packet: SubscribePacket,
   request: SubscriptionRequest,
+  where: string | undefined,
 ): Flow<Decision | Violation> {
   const conflateMs = conflateMsOf(context, link, connection, packet, request);
   if (conflateMs instanceof Violation) return refused(request, conflateMs);
@@ -109,7 +122,10 @@ function* decide(
   // acknowledged either.
   const qos = joining === undefined && conflateMs === undefined ? request.qos : 0;
   const { subscriptionIdentifier } = packet.properties;
-  const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
+  const plain = {
+    ...{ topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier },
+    ...(where !== undefined && { where }),
+  };
   if (!(yield* isAllowed(context, link, connection, plain)))
     return { request, granted: ReasonCode.NotAuthorized };
   if (joining === undefined) return { request, granted: { conflateMs, ...plain }, conflateMs };
@@ -151,13 +167,18 @@ function* joinStreams(
   link: Link,
   connection: Connection,
   decisions: readonly Decision[],
+  outcomes: ReadonlyMap<Subscription, SubscribeOutcome>,
   reasonCodes: number[],
 ): Flow<JoinedStreams> {
   const properties: SubackPacket['properties'] = {};
   const pasts: { subscription: Subscription; past: readonly Past[] }[] = [];
   const isOne = decisions.length === 1;
-  for (const [index, { granted, joining, conflateMs, reason }] of decisions.entries()) {
-    if (isOne && reason !== undefined) properties.reasonString = because(reason).reasonString;
+  const reason = decisions[0]?.reason;
+  if (reason !== undefined && decisions.every((each) => each.reason === reason))
+    properties.reasonString = because(reason).reasonString;
+  for (const [index, { granted, joining, conflateMs }] of decisions.entries()) {
+    if (typeof granted !== 'number' && outcomes.get(granted) === 'too-many-conditions')
+      properties.reasonString = because(TOO_MANY_CONDITIONS).reasonString;
     if (typeof granted === 'number' || isFailure(reasonCodes[index] ?? 0)) continue;
     if (granted.shareGroup === undefined) {
       if (isReading(link)) link.readers?.delete(granted.topicFilter);
@@ -191,6 +212,9 @@ function noteReading(link: Link): void {
   link.state = { ...state, isReading: true, connection: { ...state.connection, resumeSeconds: 0 } };
 }
 
+const TOO_MANY_CONDITIONS =
+  'this client, or this filter, has as many conditions as it may: use one that other subscriptions have';
+
 const REFUSALS_OF_JOIN = {
   full: 'the stream has as many topics as it may, or there is no memory for more',
   exhausted: 'too much was read for this client: subscribe again later',
@@ -223,7 +247,11 @@ function* store(
 
 function reasonCodeOf(granted: Subscription | number, outcomes: Map<Subscription, SubscribeOutcome>): number {
   if (typeof granted === 'number') return granted;
-  return outcomes.get(granted) === 'over-limit' ? ReasonCode.QuotaExceeded : granted.qos;
+  return isStored(outcomes.get(granted)) ? granted.qos : ReasonCode.QuotaExceeded;
+}
+
+function isStored(outcome: SubscribeOutcome | undefined): boolean {
+  return outcome !== 'over-limit' && outcome !== 'too-many-conditions';
 }
 
 function startReplays(
@@ -256,6 +284,6 @@ function wantsRetained(
   { shareGroup }: Subscription,
   outcome: SubscribeOutcome | undefined,
 ): boolean {
-  if (shareGroup !== undefined || outcome === 'over-limit') return false;
+  if (shareGroup !== undefined || !isStored(outcome)) return false;
   return retainHandling === 0 || (retainHandling === 1 && outcome === 'added');
 }

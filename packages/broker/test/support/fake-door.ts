@@ -19,6 +19,7 @@ import {
   type BrokerLimits,
   type BrokerOptions,
   type ChangedRights,
+  type Conditions,
   Conflation,
   type Connections,
   createBroker,
@@ -129,6 +130,8 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly bans?: Bans;
   readonly changedRights?: ChangedRights;
   readonly streams?: Streams;
+  /** @default no subscription may have one */
+  readonly conditions?: Conditions;
   /** @default it conflates nothing */
   readonly delays?: Delays;
   /** Rooms, with these reminders of theirs. @default none */
@@ -170,6 +173,7 @@ export class FakeDoor {
       bans,
       changedRights,
       streams,
+      conditions,
       delays,
       ticks,
       openLink = (id) => new FakeLink(id),
@@ -207,6 +211,7 @@ export class FakeDoor {
         ...(bans !== undefined && { bans }),
         ...(changedRights !== undefined && { changedRights }),
         ...(streams !== undefined && { streams }),
+        ...(conditions !== undefined && { conditions }),
         ...(delays !== undefined && { conflation: new Conflation(delays) }),
         ...(ticks !== undefined && { presence: { store: door<PresenceStore>(memory.presenceStore), ticks } }),
       },

@@ -10,4 +10,6 @@ export const HubKind = {
   User: 'a',
   /** A saved link that is too large for its socket: `HubLinks`. */
   SpilledLink: 'y',
+  /** Its one row says that subscriptions have, or once had, conditions. */
+  Conditions: 'k',
 } as const;

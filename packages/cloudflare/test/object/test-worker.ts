@@ -51,6 +51,7 @@ export class TestHub extends HubObject {
   async #answer(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     const [, , root] = pathname.split('/');
+    if (root === 'mqtt' || root === 'api') await this.prepare();
     if (root === 'mqtt') {
       // Cloudflare's network says where a client is.
       const headers = [...request.headers, ['cf-connecting-ip', '127.0.0.1']] as [string, string][];

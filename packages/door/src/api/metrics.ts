@@ -66,6 +66,7 @@ export function metricsOf({ links, meter, drops, payloads }: FigureSources): Fig
     'messages.validation_succeeded': payloads?.succeeded ?? 0,
     'messages.validation_failed': payloads?.failed ?? 0,
     ...dropFigures('delivery.dropped', drops.total),
+    'delivery.dropped.filter': drops.filtered,
   };
 }
 

@@ -20,6 +20,7 @@ import { QosInput } from '../../ui/qos-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
 import { beginningOf, isBeginningValid, otherProperties, withBeginning } from './beginning.ts';
 import { BeginningInput } from './beginning-input.tsx';
+import { conditionOf, withCondition, withoutCondition } from './condition.ts';
 import { filterProblem, isTaken } from './filter-problem.ts';
 import { subscriptionsWords } from './strings.ts';
 import classes from './subscription-panel.module.css';
@@ -140,6 +141,7 @@ interface OptionInputsProps {
 function OptionInputs({ form, set }: OptionInputsProps) {
   const { userProperties } = form;
   const beginning = beginningOf(userProperties);
+  const condition = conditionOf(userProperties);
   const isSharedFilter = isShared(form.filter);
   return (
     <>
@@ -149,6 +151,15 @@ function OptionInputs({ form, set }: OptionInputsProps) {
           onChange={(changed) => set({ userProperties: withBeginning(userProperties, changed) })}
         />
       )}
+      <TextInput
+        label="Only messages that fit"
+        description="A condition in CEL, as payload.t > 80; at brokers that know where"
+        spellCheck={false}
+        value={condition}
+        onChange={({ currentTarget: { value } }) =>
+          set({ userProperties: withCondition(userProperties, value) })
+        }
+      />
       <Group grow align="flex-start">
         <Switch
           label="No local"
@@ -183,8 +194,10 @@ function OptionInputs({ form, set }: OptionInputsProps) {
       <Fieldset variant="unstyled">
         <UserPropertiesInput
           label="User properties"
-          value={otherProperties(userProperties)}
-          onChange={(others) => set({ userProperties: withBeginning(others, beginning) })}
+          value={withoutCondition(otherProperties(userProperties))}
+          onChange={(others) =>
+            set({ userProperties: withCondition(withBeginning(others, beginning), condition) })
+          }
         />
       </Fieldset>
     </>

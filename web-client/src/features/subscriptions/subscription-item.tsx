@@ -6,6 +6,7 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import { troubleSentence, troubleWords } from '../../ui/trouble.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { setFilter, useMessagesState } from '../messages/messages-store.ts';
+import { conditionOf } from './condition.ts';
 import { subscriptionsWords } from './strings.ts';
 import classes from './subscription-panel.module.css';
 
@@ -68,6 +69,7 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
   const { status, grantedQos = 0, trouble, isWhole, messages, messagesPerSecond } = state;
   const said = trouble && troubleWords(trouble);
   // A reading has QoS 0 and no queue: it goes on from its position.
+  const condition = conditionOf(subscription.userProperties);
   const isLower = status === 'granted' && grantedQos < subscription.qos && isWhole === undefined;
   return (
     <div className={classes.facts}>
@@ -84,6 +86,7 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
         </span>
       )}
       {subscription.alias !== '' && <span>{visibleText(subscription.filter)}</span>}
+      {condition !== '' && <span>{visibleText(`where ${condition}`)}</span>}
       {subscription.filter.startsWith('$share/') && <span>shared</span>}
       {messages > 0 && <span>{`${formatCount(messages)} received`}</span>}
       {messagesPerSecond > 0 && <span>{`${formatRate(messagesPerSecond)}/s`}</span>}

@@ -1,10 +1,10 @@
+import { type Condition, conditionOf } from '@apus/filters';
 import { ConfigurationError, Fields } from '@apus/identity';
 import { validateTopicFilter } from '@apus/mqtt';
 import type { BridgeCommon } from '../../configuration/common.ts';
 import { COMMON_FIELDS, readCommon } from '../../configuration/configuration.ts';
 import { countOf } from '../../configuration/numbers.ts';
 import type { Place } from '../../configuration/place.ts';
-import { type Condition, conditionOf } from '../condition.ts';
 import type { RetryLimits } from '../retry-limits.ts';
 import { readTarget, type TargetConfiguration } from './targets.ts';
 

@@ -1,0 +1,22 @@
+/** Limits of a condition that a client brings with SUBSCRIBE (`where`). Beyond one: 0x83, with the reason. */
+
+/** Characters: some twenty comparisons. A kept session has it in its journal. */
+export const WHERE_LENGTH_MAX = 1_024;
+
+/** Nodes of its syntax tree. A condition of an operator may have 500. */
+export const WHERE_NODES_MAX = 100;
+
+/** Macros, each within the one before: `a.exists(x, x.list.all(y, y > 1))` has two. */
+export const MACROS_NESTED_MAX = 2;
+
+/**
+ * Steps of one evaluation (`work.ts`), some ten milliseconds. A message for which there may be more does not fit: then
+ * nothing is evaluated.
+ */
+export const WHERE_STEPS_MAX = 10_000_000;
+
+/** Compiled conditions that are kept, some 10 KB each. Another one takes the place of the one compiled first. */
+export const COMPILED_MAX = 1_000;
+
+/** Messages whose verdicts are kept: publishers' messages may be under way side by side. */
+export const MESSAGES_MAX = 16;
