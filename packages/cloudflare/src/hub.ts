@@ -92,10 +92,10 @@ export class Hub {
     conditions = new LoadedConditions(),
   ) {
     this.#state = state;
-    this.#conditions = conditions;
     const records = new Records(state.storage);
     this.#users = new HubUsers(records);
     this.#resolved = resolveHub(options, this.#users);
+    this.#conditions = conditions;
     const { limits, log, streams } = this.#resolved;
     this.#alarm = new AlarmClock(state.storage, alarmAtMs, () => this.#schedule());
     this.#links = new HubLinks(records, {

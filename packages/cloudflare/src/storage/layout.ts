@@ -10,6 +10,6 @@ export const HubKind = {
   User: 'a',
   /** A saved link that is too large for its socket: `HubLinks`. */
   SpilledLink: 'y',
-  /** One record: some subscriptions have, or once had, conditions. */
+  /** Its one row says that subscriptions have, or once had, conditions. */
   Conditions: 'k',
 } as const;

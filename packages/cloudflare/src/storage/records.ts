@@ -169,13 +169,13 @@ export class Records implements JournalContent {
   }
 }
 
-/** Asked before the hub is read. */
-export function hasConditions(storage: ObjectStorage): boolean {
-  return !new Records(storage).scan(HubKind.Conditions).next().done;
-}
-
 function textIn({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString();
+}
+
+/** Asked before the hub is read. */
+export function hasConditions(storage: ObjectStorage): boolean {
+  return new Records(storage).get(HubKind.Conditions) !== undefined;
 }
 
 export function spilledKey(connectionId: string): string {
