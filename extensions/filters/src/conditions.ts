@@ -1,6 +1,13 @@
 import type { Conditions, Message } from '@apus/broker';
 import { Variables } from './condition.ts';
-import { COMPILED_MAX, MESSAGES_MAX } from './limits.ts';
+import {
+  COMPILED_MAX,
+  DEAR_STEPS,
+  DEAR_STEPS_PER_MESSAGE_MAX,
+  MESSAGES_MAX,
+  STEPS_PER_DELIVERY,
+  WHERE_STEPS_MAX,
+} from './limits.ts';
 import { extentOf, type Where, whereOf } from './where.ts';
 import type { Extent } from './work.ts';
 
@@ -9,6 +16,7 @@ interface Evaluated {
   readonly variables: Variables;
   readonly verdicts: Map<string, boolean>;
   extent: Extent | undefined;
+  dearSteps: number;
 }
 
 /** Conditions of subscriptions in CEL. Each is compiled once, and evaluated once for a message. */
@@ -16,6 +24,11 @@ export class CelConditions implements Conditions {
   readonly #compiled = new Map<string, Where>();
   /** The messages that came last. */
   readonly #evaluated = new Map<Message, Evaluated>();
+  #steps = 0;
+
+  get spent(): number {
+    return Math.floor(this.#steps / STEPS_PER_DELIVERY);
+  }
 
   check(where: string): string | undefined {
     const compiled = this.#compiled.get(where) ?? whereOf(where);
@@ -38,16 +51,26 @@ export class CelConditions implements Conditions {
     // A session may have been granted it by a version with other bounds.
     if ('problem' in compiled) return false;
     this.#keep(where, compiled);
-    return (
-      compiled.evaluate(evaluated.variables, () => {
-        evaluated.extent ??= extentOf(message);
-        return evaluated.extent;
-      }) === true
-    );
+    const steps = compiled.stepsFor(() => {
+      evaluated.extent ??= extentOf(message);
+      return evaluated.extent;
+    });
+    if (steps > WHERE_STEPS_MAX) return false;
+    if (steps > DEAR_STEPS) {
+      evaluated.dearSteps += steps;
+      if (evaluated.dearSteps > DEAR_STEPS_PER_MESSAGE_MAX) return false;
+    }
+    this.#steps += steps;
+    return compiled.evaluate(evaluated.variables) === true;
   }
 
   #begin(message: Message): Evaluated {
-    const evaluated = { variables: new Variables(message), verdicts: new Map(), extent: undefined };
+    const evaluated = {
+      variables: new Variables(message),
+      verdicts: new Map(),
+      extent: undefined,
+      dearSteps: 0,
+    };
     keepNewest(this.#evaluated, MESSAGES_MAX);
     this.#evaluated.set(message, evaluated);
     return evaluated;

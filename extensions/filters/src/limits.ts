@@ -10,10 +10,19 @@ export const WHERE_NODES_MAX = 100;
 export const MACROS_NESTED_MAX = 2;
 
 /**
- * Steps of one evaluation (`work.ts`), some ten milliseconds. A message for which there may be more does not fit: then
- * nothing is evaluated.
+ * Steps of one evaluation (`work.ts`), some two milliseconds. A message for which there may be more does not fit: then nothing is
+ * evaluated.
  */
-export const WHERE_STEPS_MAX = 10_000_000;
+export const WHERE_STEPS_MAX = 2_000_000;
+
+/** An evaluation of more steps is dear. */
+export const DEAR_STEPS = 10_000;
+
+/** Steps of all dear evaluations of one message, which nothing interrupts. Beyond it the message fits no dear condition. */
+export const DEAR_STEPS_PER_MESSAGE_MAX = 10_000_000;
+
+/** Steps in the time of a delivery, for which a publisher pays as for one. */
+export const STEPS_PER_DELIVERY = 3_000;
 
 /** Compiled conditions that are kept, some 10 KB each. Another one takes the place of the one compiled first. */
 export const COMPILED_MAX = 1_000;

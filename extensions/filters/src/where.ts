@@ -1,19 +1,19 @@
 import type { Message } from '@apus/broker';
+import { levelCount } from '@apus/mqtt';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compile, JSON_BYTES_MAX, type Problem, type Variables, type Verdict } from './condition.ts';
-import { WHERE_LENGTH_MAX, WHERE_NODES_MAX, WHERE_STEPS_MAX } from './limits.ts';
+import { DEAR_STEPS, WHERE_LENGTH_MAX, WHERE_NODES_MAX } from './limits.ts';
 import { type Extent, NotAllowed, nodesOf, workOf } from './work.ts';
 
 /** A condition of a client. */
 export interface Where {
-  /** `extent`: of the message, where the condition asks for it. */
-  evaluate(variables: Variables, extent: () => Extent): Verdict;
+  /** Steps of an evaluation at most. `extent`: of the message, where the condition asks for it. */
+  stepsFor(extent: () => Extent): number;
+  evaluate(variables: Variables): Verdict;
 }
 
 /** No message is larger, as far as conditions look at it. */
 const LARGEST: Extent = { characters: 2 * JSON_BYTES_MAX, elements: JSON_BYTES_MAX };
-
-const TOO_MUCH: Verdict = { error: 'the message is too large for this condition' };
 
 /** @returns the condition, or what is wrong with it, beside what is wrong for a rule as well */
 export function whereOf(text: string): Where | Problem {
@@ -25,12 +25,10 @@ export function whereOf(text: string): Where | Problem {
   if (nodes > WHERE_NODES_MAX) return { problem: `has at most ${WHERE_NODES_MAX} nodes, not ${nodes}.` };
   const work = boundedWorkOf(compiled.ast);
   if ('problem' in work) return work;
+  const most = work(LARGEST);
   // Most conditions take few steps whatever comes.
-  if (work(LARGEST) <= WHERE_STEPS_MAX) return compiled;
-  return {
-    evaluate: (variables, extent) =>
-      work(extent()) > WHERE_STEPS_MAX ? TOO_MUCH : compiled.evaluate(variables),
-  };
+  const stepsFor = (extent: () => Extent) => (most <= DEAR_STEPS ? most : work(extent()));
+  return { evaluate: compiled.evaluate, stepsFor };
 }
 
 function boundedWorkOf(ast: ASTNode): ReturnType<typeof workOf> | Problem {
@@ -49,7 +47,7 @@ export function extentOf({ topic, payload, properties }: Message): Extent {
   const { contentType = '', userProperties = [] } = properties;
   let characters = topic.length + contentType.length;
   for (const [name, value] of userProperties) characters += name.length + value.length;
-  let elements = topic.length + userProperties.length + 1;
+  let elements = levelCount(topic) + userProperties.length + 1;
   if (payload.length > JSON_BYTES_MAX) return { characters, elements };
   for (let at = 0; at < payload.length; at += 1) if (payload[at] === COMMA) elements += 1;
   return { characters: characters + payload.length, elements };

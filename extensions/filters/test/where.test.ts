@@ -108,12 +108,33 @@ describe('a condition that would take long [SEC-WORK-11]', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
+  const dear = (n: number) => `!payload.l.exists(x, x == "alarm${n}")`;
+
+  it('does not fit where the message has had as many as it may, and a plain one does', () => {
+    const conditions = new CelConditions();
+    const message = messageOf(`{"l": ${list(150, '"word"')}}`);
+    const known = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => conditions.fits(dear(n), message));
+    expect(known).toEqual([true, true, true, true, true, true, false, false]);
+    expect(conditions.fits('size(payload.l) > 100', message)).toBe(true);
+    expect(conditions.fits(dear(7), messageOf(`{"l": ${list(150, '"word"')}}`))).toBe(true);
+  });
+
+  it('counts as many deliveries, once', () => {
+    const conditions = new CelConditions();
+    const message = messageOf(`{"l": ${list(150, '"word"')}}`);
+    expect(conditions.fits('qos >= 0', message)).toBe(true);
+    expect(conditions.spent).toBe(0);
+    for (let time = 0; time < 3; time += 1) conditions.fits(dear(0), message);
+    expect(conditions.spent).toBeGreaterThan(450);
+    expect(conditions.spent).toBeLessThan(700);
+  });
+
   it('fits where the same condition has little to look at', () => {
     expect(fits('payload.l.exists(x, payload.l.exists(y, x + y == 3.0))', messageOf('{"l": [1, 2]}'))).toBe(
       true,
     );
     expect(fits('payload.s.contains(payload.t)', messageOf('{"s": "abc", "t": "b"}'))).toBe(true);
-    const many = `{"l": ${list(900, '"word"')}}`;
+    const many = `{"l": ${list(190, '"word"')}}`;
     expect(fits('!payload.l.exists(x, x == "alarm")', messageOf(many))).toBe(true);
   });
 });

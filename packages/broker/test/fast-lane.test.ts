@@ -88,6 +88,7 @@ class Walk {
       conditions: {
         check: () => undefined,
         fits: (where, { payload }) => String(payload).startsWith(where),
+        spent: 0,
       },
       // An outlet is not for the fast lane, nor is a slow authorizer.
       ...(isGeneral && { outlet: { take: () => undefined } }),

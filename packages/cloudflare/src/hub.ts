@@ -232,6 +232,9 @@ export class Hub {
     let isNoted = conditions.isLoaded;
     return {
       fits: (where, message) => conditions.fits(where, message),
+      get spent() {
+        return conditions.spent;
+      },
       check: (where) => {
         if (!isNoted) this.#writer.put(HubKind.Conditions, new Uint8Array());
         isNoted = true;

@@ -25,6 +25,10 @@ export class LoadedConditions implements Conditions {
     return this.#loaded.fits(where, message);
   }
 
+  get spent(): number {
+    return this.#loaded?.spent ?? 0;
+  }
+
   async #loadAndCheck(where: string): Promise<string | undefined> {
     await this.load();
     return this.#loaded?.check(where);

@@ -11,13 +11,20 @@ export interface HeldSubscription extends Subscriber {
   index: number;
 }
 
+/** A distinct condition of a filter. */
+interface CountedCondition {
+  /** The identity that has brought it. */
+  readonly holder: string;
+  count: number;
+}
+
 /** The subscribers of one filter: plain ones, or the members of one share group. Returned without a copy. */
 export class SubscriberList implements MatchedFilter {
   readonly topicFilter: string;
   readonly shareGroup: string | undefined;
   subscribers: HeldSubscription[] = [];
   /** Undefined, as nearly always: none of them has a condition. */
-  conditions: Map<string, number> | undefined;
+  conditions: Map<string, CountedCondition> | undefined;
 
   constructor(topicFilter: string, shareGroup: string | undefined) {
     this.topicFilter = topicFilter;
@@ -32,14 +39,21 @@ export class SubscriberList implements MatchedFilter {
     return held;
   }
 
-  /** A subscriber has one more condition, or one fewer (`by` -1). */
-  countCondition({ where }: Subscription, by: 1 | -1): void {
+  /** A subscriber has one more condition. */
+  addCondition({ where }: Subscription, { state }: MemorySession): void {
     if (where === undefined) return;
     this.conditions ??= new Map();
-    const count = (this.conditions.get(where) ?? 0) + by;
-    if (count > 0) this.conditions.set(where, count);
-    else this.conditions.delete(where);
-    if (this.conditions.size === 0) this.conditions = undefined;
+    const known = this.conditions.get(where);
+    if (known !== undefined) known.count += 1;
+    else this.conditions.set(where, { holder: state.holding.key, count: 1 });
+  }
+
+  removeCondition({ where }: Subscription): void {
+    const known = where === undefined ? undefined : this.conditions?.get(where);
+    if (known === undefined) return;
+    known.count -= 1;
+    if (known.count === 0) this.conditions?.delete(where ?? '');
+    if (this.conditions?.size === 0) this.conditions = undefined;
   }
 
   /** The last subscriber takes the removed one's place: their order has no meaning. */

@@ -17,10 +17,12 @@ import type { MemorySessions } from './sessions.ts';
 
 const NO_SUBSCRIBERS: readonly Subscriber[] = [];
 
-/** Subscriptions of one session that have a condition. Each message that matches may cost milliseconds for each. */
+/** Subscriptions of one session that have a condition. Each message that matches may cost two milliseconds for each. */
 export const CONDITIONS_PER_SESSION_MAX = 20;
 /** Distinct conditions of a topic filter, or of one of its share groups: each message is compared with all of them. */
 export const CONDITIONS_PER_FILTER_MAX = 100;
+/** Of these, what one identity brings: others have room. */
+export const CONDITIONS_PER_IDENTITY_MAX = 50;
 
 /** Subscriptions in memory: a tree of filters for each tenant, and each session's own list. */
 export class MemorySubscriptions implements SubscriptionStore {
@@ -90,8 +92,8 @@ export class MemorySubscriptions implements SubscriptionStore {
     if (Number.isFinite(maximum) && !this.#mayHaveCondition(session, subscription, held))
       return 'too-many-conditions';
     if (held !== undefined) {
-      held.among.countCondition(held.subscription, -1);
-      held.among.countCondition(subscription, 1);
+      held.among.addCondition(subscription, session);
+      held.among.removeCondition(held.subscription);
       this.#budget.change(subscriptionBytes(subscription) - subscriptionBytes(held.subscription));
       held.subscription = subscription; // [MQTT-3.8.4-3]
       return 'replaced';
@@ -106,7 +108,7 @@ export class MemorySubscriptions implements SubscriptionStore {
   }
 
   #mayHaveCondition(
-    { tenant, state: { subscriptions } }: MemorySession,
+    { tenant, state: { subscriptions, holding } }: MemorySession,
     { topicFilter, shareGroup, where }: Subscription,
     held: HeldSubscription | undefined,
   ): boolean {
@@ -114,7 +116,9 @@ export class MemorySubscriptions implements SubscriptionStore {
     const others = (subscriptions?.conditional ?? 0) - (held?.subscription.where === undefined ? 0 : 1);
     if (others >= CONDITIONS_PER_SESSION_MAX) return false;
     const known = this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.conditions;
-    return known === undefined || known.has(where) || known.size < CONDITIONS_PER_FILTER_MAX;
+    if (known === undefined || known.has(where)) return true;
+    const own = [...known.values()].filter(({ holder }) => holder === holding.key).length;
+    return known.size < CONDITIONS_PER_FILTER_MAX && own < CONDITIONS_PER_IDENTITY_MAX;
   }
 
   weight(session: SessionRef): number {
@@ -128,7 +132,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     session.state.holding.change('subscriptions', subscriptionWeight(subscription));
     session.state.subscriptions ??= new HeldSubscriptions();
     const among = entry.findOrCreate(shareGroup);
-    among.countCondition(subscription, 1);
+    among.addCondition(subscription, session);
     session.state.subscriptions.add(among.add(session, subscription));
     this.#change(shareGroup, 1);
   }
@@ -148,7 +152,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     session.state.holding.change('subscriptions', -subscriptionWeight(held.subscription));
     const { topicFilter, shareGroup, subscribers } = among;
     this.#change(shareGroup, -1);
-    among.countCondition(held.subscription, -1);
+    among.removeCondition(held.subscription);
     among.remove(held);
     if (subscribers.length > 0) return;
     const tree = this.#trees.get(session.tenant);

@@ -2,7 +2,11 @@ import type { SessionRef, Subscription } from '@apus/broker';
 import { openedOf, openOf, subscriptionTo } from '@apus/broker/samples';
 import { expect, it } from 'vitest';
 import { createMemoryStores, MemoryBudget } from '../src/index.ts';
-import { CONDITIONS_PER_FILTER_MAX, CONDITIONS_PER_SESSION_MAX } from '../src/subscriptions.ts';
+import {
+  CONDITIONS_PER_FILTER_MAX,
+  CONDITIONS_PER_IDENTITY_MAX,
+  CONDITIONS_PER_SESSION_MAX,
+} from '../src/subscriptions.ts';
 
 const TENANT = 'tenant';
 const MAXIMUM = 1_000;
@@ -11,30 +15,27 @@ function opened() {
   const budget = new MemoryBudget();
   const stores = createMemoryStores(budget);
   const open = (clientId: string) => openedOf(stores.sessions.open(openOf(clientId))).session;
+  const named = (clientId: string, name: string) =>
+    openedOf(stores.sessions.open({ ...openOf(clientId), identity: { tenant: TENANT, name } })).session;
   const put = (session: SessionRef, fields: Partial<Subscription>, maximum = MAXIMUM) =>
     stores.subscriptions.put(session, [{ ...subscriptionTo('a'), ...fields }], maximum)[0];
   const conditionsOf = (topic: string) =>
-    stores.subscriptions.match(TENANT, topic).map(({ conditions }) => conditions && [...conditions]);
-  return { budget, stores, open, put, conditionsOf };
+    stores.subscriptions.match(TENANT, topic).map(({ conditions }) => conditions && [...conditions.keys()]);
+  return { budget, stores, open, named, put, conditionsOf };
 }
 
-it('a match says which conditions its subscribers have, and how many have each', () => {
+it('a match says which conditions its subscribers have', () => {
   const { stores, open, put, conditionsOf } = opened();
   const [one, two] = [open('one'), open('two')];
   put(one, {});
   expect(conditionsOf('a')).toEqual([undefined]);
   put(one, { where: 'x' });
   put(two, { where: 'x' });
-  expect(conditionsOf('a')).toEqual([[['x', 2]]]);
+  expect(conditionsOf('a')).toEqual([['x']]);
   put(two, { where: 'y' });
-  expect(conditionsOf('a')).toEqual([
-    [
-      ['x', 1],
-      ['y', 1],
-    ],
-  ]);
+  expect(conditionsOf('a')).toEqual([['x', 'y']]);
   stores.subscriptions.remove(one, [{ topicFilter: 'a' }]);
-  expect(conditionsOf('a')).toEqual([[['y', 1]]]);
+  expect(conditionsOf('a')).toEqual([['y']]);
   put(two, {});
   expect(conditionsOf('a')).toEqual([undefined]);
 });
@@ -68,11 +69,21 @@ it('a session has so many conditions, and no more [SEC-WORK-11]; what was grante
 });
 
 it('a filter has so many distinct conditions, and any number of subscribers with them', () => {
-  const { open, put } = opened();
+  const { open, named, put } = opened();
   for (let n = 0; n < CONDITIONS_PER_FILTER_MAX; n += 1)
-    expect(put(open(`c${n}`), { where: `payload.t > ${n}` })).toBe('added');
+    expect(put(named(`c${n}`, `user${n % 2}`), { where: `payload.t > ${n}` })).toBe('added');
   expect(put(open('late'), { where: 'another' })).toBe('too-many-conditions');
   expect(put(open('late'), { where: 'payload.t > 7' })).toBe('added');
   expect(put(open('group'), { shareGroup: 'g', where: 'another' })).toBe('added');
   expect(put(open('elsewhere'), { topicFilter: 'b', where: 'another' })).toBe('added');
+});
+
+it('one identity brings half of the conditions of a filter, and leaves room to others [SEC-WORK-11]', () => {
+  const { named, put } = opened();
+  const ofMallory = (n: number) => named(`m${n}`, 'mallory');
+  for (let n = 0; n < CONDITIONS_PER_IDENTITY_MAX; n += 1)
+    expect(put(ofMallory(n), { where: `payload.t > ${n}` })).toBe('added');
+  expect(put(ofMallory(100), { where: 'another' })).toBe('too-many-conditions');
+  expect(put(named('a', 'ada'), { where: 'another' })).toBe('added');
+  expect(put(ofMallory(101), { where: 'another' })).toBe('added');
 });

@@ -53,6 +53,11 @@ export function fitting(
   });
 }
 
+/** Deliveries that take as long as what conditions have evaluated so far [SEC-WORK-11]. */
+export function spentOn({ conditions }: ConditionPorts): number {
+  return conditions?.spent ?? 0;
+}
+
 function isConditional({ conditions }: MatchedFilter): boolean {
   return conditions !== undefined;
 }

@@ -8,6 +8,7 @@ import { streamOf } from '../streams/append.ts';
 import { feed } from '../streams/feed.ts';
 import { placedEntry } from '../streams/position.ts';
 
+import { spentOn } from './condition.ts';
 import { conflated, deliver, repeated } from './deliver.ts';
 import { route, routeWide } from './route.ts';
 
@@ -24,8 +25,10 @@ export function* relay(
 ): Flow<void> {
   const stream = streamOf(context, message.topic);
   const entry = stream && placedEntry(message, stream);
+  const before = spentOn(context.ports);
   const deliveries = route(context, message, matched, entry?.message);
-  if (payer !== undefined) context.ports.deliveryQuota?.charge?.(tenant, payer, deliveries.length);
+  const caused = deliveries.length + spentOn(context.ports) - before;
+  if (payer !== undefined) context.ports.deliveryQuota?.charge?.(tenant, payer, caused);
   const isFed = stream !== undefined && context.ports.streams?.feed !== undefined;
   if (isFed && entry !== undefined) yield* feed(context, tenant, entry);
   const plain = isFed ? deliveries.filter(({ readers }) => readers === undefined) : deliveries;

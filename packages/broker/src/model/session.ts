@@ -164,8 +164,8 @@ export interface MatchedFilter {
   readonly shareGroup?: string | undefined;
   /** Valid until the caller next waits for a port. */
   readonly subscribers: readonly Subscriber[];
-  /** Set if some of the subscribers have a condition: these, with how many have each. @default none has one */
-  readonly conditions?: ReadonlyMap<string, number> | undefined;
+  /** Set if some of the subscribers have a condition: by these. @default none has one */
+  readonly conditions?: ReadonlyMap<string, unknown> | undefined;
   /** Further subscribers stand in this many shards, which `FanOut` serves. Absent: there are no others. */
   readonly shards?: number;
   /** The workers of these shards are far behind. */

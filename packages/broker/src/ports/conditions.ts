@@ -11,4 +11,7 @@ export interface Conditions {
    * subscribers have it. The extension has been loaded: before sessions were restored, or by `check`.
    */
   fits(where: string, message: Message): boolean;
+
+  /** Deliveries that take as long as all evaluations so far. */
+  readonly spent: number;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { spentOn } from '../deliver/condition.ts';
 import { conflated, deliver, PASSES_MAX, repeated } from '../deliver/deliver.ts';
 import { route } from '../deliver/route.ts';
 import { fanOut, fanOutOf, hasRoom, isTaken, wideFilters } from '../deliver/wide.ts';
@@ -46,7 +47,9 @@ export function* forward(
   if (matched.length === 0 && stream === undefined) return unrouted(context, message);
   const unplaced = stream && unplacedMessage(message, stream);
   const isMatchedAgain = stream !== undefined && context.ports.streams?.isShared === true;
+  const before = spentOn(context.ports);
   const deliveries = route(context, message, matched, unplaced, isMatchedAgain);
+  const caused = deliveries.length + spentOn(context.ports) - before;
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
     return 'memory-full';
   const wide = wideFilters(tenant, matched);
@@ -54,7 +57,7 @@ export function* forward(
   const isQueued = deliveries.some(({ qos }) => qos > 0) || (wide.length > 0 && message.qos > 0);
   if (!isKept && isQueued && areQueuesFull(context, tenant, message, options)) return 'tenant-queues-full';
   const { publisher } = options;
-  const mayCause = publisher && context.ports.deliveryQuota?.take(publisher, deliveries.length, wide);
+  const mayCause = publisher && context.ports.deliveryQuota?.take(publisher, caused, wide);
   const forwarding = { tenant, message, options, stream, deliveries, wide, isToBeRetained };
   return yield* forwardIfAllowed(context, forwarding, mayCause ?? true);
 }

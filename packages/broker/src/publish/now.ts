@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { spentOn } from '../deliver/condition.ts';
 import { conflated, deliverOffered, offer, PASSES_MAX, send, sent, sort } from '../deliver/deliver.ts';
 import { route } from '../deliver/route.ts';
 import type { Accepted, AcceptOptions, AcceptOutcome } from '../model/accept-outcome.ts';
@@ -29,9 +30,11 @@ export function forwardNow(
   if (matched instanceof Promise || matched.some(isWide))
     return forward(context, tenant, message, options, false, matched);
   if (matched.length === 0) return unrouted(context, message);
+  const before = spentOn(context.ports);
   const deliveries = route(context, message, matched);
+  const caused = deliveries.length + spentOn(context.ports) - before;
   const { publisher } = options;
-  const mayCause = publisher && deliveryQuota?.take(publisher, deliveries.length, NONE);
+  const mayCause = publisher && deliveryQuota?.take(publisher, caused, NONE);
   if (mayCause !== true && mayCause !== undefined) {
     const rest = { stream: undefined, deliveries, wide: NONE, isToBeRetained: false };
     return forwardIfAllowed(context, { tenant, message, options, ...rest }, mayCause);

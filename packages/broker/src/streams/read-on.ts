@@ -1,7 +1,7 @@
 import { ReasonCode } from '@apus/mqtt';
 import { mayReceive } from '../connect/authorize.ts';
 import type { Context } from '../context.ts';
-import { wants } from '../deliver/condition.ts';
+import { spentOn, wants } from '../deliver/condition.ts';
 import { sent } from '../deliver/deliver.ts';
 import { disconnect } from '../ending/disconnect.ts';
 import { type Flow, waitFor } from '../model/flow.ts';
@@ -58,10 +58,12 @@ function* readTopic(context: Context, reading: Reading, topic: string, cursor: C
     const bytes = link.roomBytes();
     if (bytes <= 0 || isTurnOver(reading)) return false;
     const limit = { messages: PAGE_LENGTH, bytes };
+    const before = spentOn(context.ports);
     const sent =
       cursor.values === undefined
         ? yield* sendHistory(context, reading, topic, cursor, limit)
         : yield* sendValues(context, reading, cursor, cursor.values, limit);
+    reading.turn.messagesLeft -= spentOn(context.ports) - before;
     if (sent === 'lost') {
       yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
       return false;

@@ -1,7 +1,7 @@
 import type { QoS } from '@apus/mqtt';
 import { mayReceive } from '../connect/authorize.ts';
 import type { Context } from '../context.ts';
-import { wants } from '../deliver/condition.ts';
+import { spentOn, wants } from '../deliver/condition.ts';
 import { isUnkept, queueLimits, sent, unkeptPacketId } from '../deliver/deliver.ts';
 import { logDropped } from '../deliver/drops.ts';
 import { type Flow, waitFor } from '../model/flow.ts';
@@ -20,6 +20,9 @@ const PAGE_LENGTH = 32;
  * are served in between, also where thousands of filters match nothing.
  */
 export const LOOKED_AT_IN_A_TURN_MAX = 32_768;
+
+/** Entries that are looked at in the time of a delivery. */
+const LOOKS_PER_DELIVERY = 8;
 
 /** Characters of the filters in a session's note: DynamoDB charges for each KB of the record that has it. */
 const NOTE_LENGTH_MAX = 16_384;
@@ -159,9 +162,11 @@ function* sendPages(context: Context, link: Link, connection: Connection, sendin
     const page = yield* nextPage(context, link, connection, current, LOOKED_AT_IN_A_TURN_MAX - lookedAt);
     if (page === 'put-off') return link.putOff?.();
     if (page === 'held-back') return;
+    const before = spentOn(context.ports);
     for (const message of page.messages)
       if (wants(context.ports, current, message)) yield* replayMessage(context, connection, current, message);
-    if (link.takeTurn !== undefined) lookedAt += 1 + (page.lookedAt ?? page.messages.length);
+    const spent = (spentOn(context.ports) - before) * LOOKS_PER_DELIVERY;
+    if (link.takeTurn !== undefined) lookedAt += 1 + (page.lookedAt ?? page.messages.length) + spent;
     if (page.next === undefined) sending.index += 1;
     else sending.replays[sending.index] = { ...current, from: page.next };
     if (!(yield* chargeReads(context, connection, page.readUnits ?? 0))) return link.putOff?.();
