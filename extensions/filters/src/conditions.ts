@@ -1,5 +1,5 @@
 import type { Conditions, Message } from '@apus/broker';
-import { Variables } from './condition.ts';
+import { Variables } from './compile.ts';
 import {
   COMPILED_MAX,
   DEAR_STEPS,

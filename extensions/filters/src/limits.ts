@@ -29,3 +29,6 @@ export const COMPILED_MAX = 1_000;
 
 /** Messages whose verdicts are kept: publishers' messages may be under way side by side. */
 export const MESSAGES_MAX = 16;
+
+/** Larger payloads are not read as JSON: `payload` is null. */
+export const JSON_BYTES_MAX = 256 * 1024;

@@ -1,8 +1,9 @@
 import type { Message } from '@apus/broker';
 import { levelCount } from '@apus/mqtt';
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { compile, JSON_BYTES_MAX, type Problem, type Variables, type Verdict } from './condition.ts';
-import { DEAR_STEPS, WHERE_LENGTH_MAX, WHERE_NODES_MAX } from './limits.ts';
+import { compile, type Variables } from './compile.ts';
+import { DEAR_STEPS, JSON_BYTES_MAX, WHERE_LENGTH_MAX, WHERE_NODES_MAX } from './limits.ts';
+import type { Problem, Verdict } from './verdict.ts';
 import { type Extent, NotAllowed, nodesOf, workOf } from './work.ts';
 
 /** A condition of a client. */

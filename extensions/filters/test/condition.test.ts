@@ -1,6 +1,6 @@
 import { JSON_DEPTH_MAX, type Message } from '@apus/broker';
 import { describe, expect, test } from 'vitest';
-import { conditionOf, JSON_BYTES_MAX } from '../src/condition.ts';
+import { conditionOf, JSON_BYTES_MAX } from '../src/index.ts';
 
 function messageOf(payload: string | Uint8Array, others: Partial<Message> = {}): Message {
   return {

@@ -1,6 +1,6 @@
 import type { Message } from '@apus/broker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Variables } from '../src/condition.ts';
+import { Variables } from '../src/compile.ts';
 import { CelConditions } from '../src/conditions.ts';
 import { COMPILED_MAX, WHERE_LENGTH_MAX, WHERE_NODES_MAX } from '../src/limits.ts';
 import { messageOf } from './message-of.ts';
