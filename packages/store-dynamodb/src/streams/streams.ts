@@ -115,13 +115,8 @@ export class DynamoStreams implements StreamStore {
     if (last === undefined) return undefined;
     const { p, s: to } = streamTileKey(tenant, topic, root.log, last);
     const { s: from } = streamTileKey(tenant, topic, root.log, 1);
-    const { items } = await this.#table.query({
-      p,
-      from,
-      to,
-      limit: STREAM_REPEATED_READ_MAX,
-      isBackward: true,
-    });
+    const range = { p, from, to, limit: STREAM_REPEATED_READ_MAX, isBackward: true };
+    const { items } = await this.#table.query(range);
     for (const item of items) {
       const each = tileOf(item);
       if (each === 'closing' || each.tsMs + STREAM_REPEATED_MS < nowMs) return undefined;
