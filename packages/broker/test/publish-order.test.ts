@@ -88,7 +88,7 @@ async function queueStage(protocolVersion: ProtocolVersion, ports: Pick<FakeDoor
   const subscriber = await door.connect();
   await door.subscribe(subscriber, 'q/a', 1);
   await door.subscribe(subscriber, 'q/now', 0);
-  return { asked, ...publishing(door, publisher, subscriber) };
+  return { door, asked, ...publishing(door, publisher, subscriber) };
 }
 
 async function turns(): Promise<void> {
@@ -167,6 +167,27 @@ describe('messages of a client that are accepted at the same time', () => {
     await asked[0]?.answer();
     expect(received()).toEqual(['1', '2', '3']);
     expect(answered()).toEqual([1, 2, 3]);
+  });
+
+  it('stay behind those before one that nobody here is to get', async () => {
+    const { door, link, asked, publish, received, answered } = await queueStage(5, {});
+    const own = {
+      topicFilter: 'q/own',
+      qos: 1,
+      noLocal: true,
+      retainAsPublished: false,
+      retainHandling: 0,
+    } as const;
+    await door.subscribe(link, 'q/own', 1, { subscriptions: [own] });
+    link.take();
+    for (const topic of ['q/a', 'q/own', 'q/now']) publish(topic);
+    await turns();
+    expect([received(), answered()]).toEqual([[], []]);
+    await asked[0]?.answer();
+    expect([received(), answered()]).toEqual([
+      ['1', '3'],
+      [1, 2, 3],
+    ]);
   });
 
   it.each([

@@ -99,6 +99,8 @@ export function* forwardIfAllowed(
   }
   const leaving = leavingNow(context, tenant, message, deliveries, options);
   yield* underWay(deliver(context, message, leaving, PASSES_MAX, options.ordered));
+  // Also behind those before it where nobody here was sent it.
+  if (options.ordered !== undefined) yield* options.ordered.untilNext();
   options.ordered?.handedOn();
   if (wide.length > 0 && !(yield* isTaken(context, message))) return 'outlet-refused-late';
   return deliveries.length + wide.length === 0 ? unrouted(context, message) : 'delivered';
