@@ -1,20 +1,14 @@
 import { JSON_DEPTH_MAX, type Message } from '@apus/broker';
 import { describe, expect, test } from 'vitest';
 import { conditionOf, JSON_BYTES_MAX } from '../src/index.ts';
+import { messageOf as plainMessageOf } from './message-of.ts';
 
-function messageOf(payload: string | Uint8Array, others: Partial<Message> = {}): Message {
-  return {
-    id: '1',
-    topic: 'sensors/kitchen/temp',
-    payload: Buffer.from(payload),
-    qos: 1,
-    retain: false,
-    properties: { userProperties: [['region', 'eu']], contentType: 'application/json' },
-    expiresAtMs: undefined,
-    publisherKey: undefined,
-    ...others,
-  };
-}
+const PROPERTIES = { userProperties: [['region', 'eu']], contentType: 'application/json' } as const;
+
+const messageOf = (payload: string | Uint8Array, others: Partial<Message> = {}): Message => ({
+  ...plainMessageOf(payload, PROPERTIES),
+  ...others,
+});
 
 function verdict(expression: string, message: Message) {
   const condition = conditionOf(expression);

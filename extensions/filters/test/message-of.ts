@@ -2,7 +2,7 @@ import type { Message } from '@apus/broker';
 import type { MessageProperties } from '@apus/mqtt';
 
 /** A message with this payload. */
-export function messageOf(payload: string, properties: MessageProperties = {}): Message {
+export function messageOf(payload: string | Uint8Array, properties: MessageProperties = {}): Message {
   return {
     ...{
       id: '1',
