@@ -8,7 +8,7 @@ import { readStreams, type StreamStore } from '../src/index.ts';
 import { MESSAGES_IN_A_TURN_MAX } from '../src/streams/read-on.ts';
 import { READERS_PER_CONNECTION_MAX, type StreamReader } from '../src/streams/reader.ts';
 import { FakeDelays } from './support/fake-delays.ts';
-import { FakeDoor, FakeLink } from './support/fake-door.ts';
+import { FakeDoor, type FakeDoorOptions, FakeLink } from './support/fake-door.ts';
 import { flowsRun, HeldReads } from './support/held-reads.ts';
 
 /** Values that a reader is sent at a time. */
@@ -48,7 +48,14 @@ function seenIn(packets: readonly Packet[]): Seen[] {
 
 const inBrief = ({ number, key, text, kind = 'live' }: Seen) => `${number} ${key}=${text} ${kind}`;
 
-async function world({ keepSeconds = 60, messagesMax = 1000, wrap = (store: StreamStore) => store } = {}) {
+interface WorldOptions extends Pick<FakeDoorOptions, 'conditions'> {
+  readonly keepSeconds?: number;
+  readonly messagesMax?: number;
+  readonly wrap?: (store: StreamStore) => StreamStore;
+}
+
+async function world(options: WorldOptions = {}) {
+  const { keepSeconds = 60, messagesMax = 1000, wrap = (store) => store, ...ports } = options;
   const declared = readStreams(
     [{ name: 's', topicFilter: 's/#', messagesMax, keepSeconds, key: 'k', snapshot: true }],
     'streams',
@@ -57,6 +64,7 @@ async function world({ keepSeconds = 60, messagesMax = 1000, wrap = (store: Stre
   const door = new FakeDoor({
     streams: { declared, store: wrap(log) },
     delays: new FakeDelays(),
+    ...ports,
     openLink: (id) => new PageLink(id),
   });
   const [reader, publisher] = [await door.connect({ clientId: 'r' }), await door.connect({ clientId: 'p' })];
@@ -124,22 +132,33 @@ describe('Last values that wait for a client', () => {
     expect(seenIn(reader.take()).map(inBrief)).toEqual([`${2 * PAGE_LENGTH + 6} k1=next live`]);
   });
 
-  it('come in several turns, so that the process handles packets of others meanwhile', async () => {
-    const { fill, subscribe, publish, reader, door } = await world();
-    await fill(2 * MESSAGES_IN_A_TURN_MAX + 5);
+  it.each([
+    ['', MESSAGES_IN_A_TURN_MAX, 1],
+    [', shorter ones where a condition takes long [SEC-WORK-11]', 64, MESSAGES_IN_A_TURN_MAX / 64],
+  ])('come in several turns, so that the process handles packets of others meanwhile%s', async (...row) => {
+    const [, most, deliveries] = row;
+    const conditions = {
+      spent: 0,
+      check: () => undefined,
+      fits() {
+        conditions.spent += deliveries - 1;
+        return true;
+      },
+    };
+    const { fill, subscribe, publish, reader, door } = await world({ conditions });
+    await fill(2 * most + 5);
     let turns = 0;
     const takeTurn = () => {
       turns += 1;
     };
     Object.assign(reader, { takeTurn, send: FakeLink.prototype.send });
-    await subscribe();
+    await subscribe('$stream/s/s/a', [['where', 'payload.t > 1']]);
     const seen = [seenIn(reader.take())];
     await publish('k1', 'next');
     for (; turns > 0; turns -= 1) {
       await door.broker.drain(reader);
       seen.push(seenIn(reader.take()));
     }
-    const most = MESSAGES_IN_A_TURN_MAX;
     expect(seen.map(({ length }) => length)).toEqual([most, most, 6]);
     expect(seen.flat().map(({ number }) => number)).toEqual(
       Array.from({ length: 2 * most + 6 }, (_, index) => index + 1),
